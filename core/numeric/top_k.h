@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace moire::numeric {
+
+/// One entry of a top-K list.
+struct Ranked
+{
+    std::int32_t id;
+    float value;
+};
+
+/// The k largest of `values[0..count)`, descending; equal values rank by ascending id, −0 equals
+/// +0; NaN ranks below −Inf (and by ascending id among themselves). Fewer when count < k.
+/// O(count·log k).
+std::vector<Ranked> topK(const float* values, std::size_t count, std::size_t k);
+
+/// True when a ranks before b in the order of topK.
+bool ranksBefore(Ranked a, Ranked b);
+
+} // namespace moire::numeric
