@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moire::capture {
+
+/// Text to ids and back, as Hugging Face's `tokenizers` does it. Immutable, any thread.
+class Tokenizer
+{
+public:
+    virtual ~Tokenizer() = default;
+    /// Ids of `text` with the special tokens that the tokenizer itself adds (post-processor). Bytes
+    /// that are not UTF-8 count as U+FFFD. Added tokens in the text are recognised.
+    virtual Result<std::vector<std::int32_t>> encode(std::string_view text) const = 0;
+    /// The bytes that an id stands for in running text; "<id>" (e.g. "<509>") for an id it does not
+    /// know.
+    virtual std::string bytesOf(std::int32_t id) const = 0;
+    virtual bool knows(std::int32_t id) const = 0;
+    virtual std::uint32_t size() const = 0;
+    /// Free of order over (id, bytes) of the vocabulary, the merges and the pre-tokenizer's name.
+    virtual std::uint64_t digest() const = 0;
+};
+
+/// What a byte-level BPE needs, whatever file it came from.
+struct BpeDefinition
+{
+    struct Added
+    {
+        std::int32_t id;
+        std::string content;
+        bool special = true;
+        bool singleWord = false, leftStrip = false, rightStrip = false, normalized = false;
+    };
+    std::vector<std::string> vocabulary; ///< by id, in byte-level (GPT-2) spelling; "" = hole
+    std::vector<std::string> merges;     ///< "left right", by rank
+    std::vector<Added> added;
+    std::vector<std::string>
+        splitPatterns;          ///< applied in turn, each match isolated (Oniguruma/PCRE syntax)
+    bool digitsAlone = false;   ///< every digit its own piece first (pre_tokenizers.Digits)
+    bool byteLevelRegex = true; ///< then the GPT-2 pattern
+    bool addPrefixSpace = false;
+    bool ignoreMerges = false; ///< a piece that is in the vocabulary whole is one token
+    std::string normalizer;    ///< "", "NFC"
+    std::vector<std::int32_t> prefixIds, suffixIds; ///< added around every text
+    std::string name;                               ///< pre-tokenizer name, for the digest
+};
+
+/// Checks the definition and builds the tokenizer. Errors: Damaged (merge of unknown parts …),
+/// Unsupported.
+Result<std::shared_ptr<const Tokenizer>> makeBpe(BpeDefinition definition);
+
+/// tokenizer.json of a folder. Errors: NotFound with a hint; Unsupported names the construct.
+Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::path& folder);
+
+} // namespace moire::capture

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/diff/alignment.h"
+#include "core/diff/report.h"
+#include "core/trace/run.h"
+
+#include <memory>
+#include <span>
+#include <stop_token>
+
+namespace moire::diff {
+
+struct ComparisonOptions
+{
+    bool allowMissing = false; ///< unmatched taps, rows, samples do not make exit 1
+    bool firstOnly = false;    ///< digests, tokens and top-K tables only; no value is read
+};
+
+/// A fold over row pairs. Made from two runs, their alignment and options; add() any pieces in any
+/// order, merge() partial folds, report() at the end. Knows nothing of files, threads or screens.
+/// The report does not depend on how the pairs were cut or merged: what is kept per row is summed
+/// in row order at the end. One row more costs one row's work. Not thread-safe; one object a
+/// thread, merged.
+class Comparison
+{
+public:
+    Comparison(trace::RunPointer reference, trace::RunPointer target,
+               std::shared_ptr<const Alignment> alignment, ComparisonOptions options);
+    Comparison(Comparison&&) noexcept;
+    Comparison& operator=(Comparison&&) noexcept;
+    ~Comparison();
+
+    /// Compares the row pairs [begin, end) of alignment->rows. Errors: what the runs' readers say.
+    Result<void> add(std::size_t begin, std::size_t end);
+    /// Takes over what `other` (same runs, alignment and options) has compared. A pair compared in
+    /// both is counted once.
+    void merge(Comparison&& other);
+    /// The report over the pairs added so far. Expensive parts are O(rows × taps).
+    Report report() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+/// Aligns, compares everything with up to `threads` workers and reports. Cancelled when stopped.
+Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
+                       const AlignmentOptions& alignment, const ComparisonOptions& options,
+                       unsigned threads, std::stop_token stop, base::Progress& progress);
+
+} // namespace moire::diff
