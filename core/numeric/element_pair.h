@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/numeric/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace moire::numeric {
+
+/// Everything element-wise that a comparison wants of one row of a tap pair, from one pass.
+/// d = target − reference, exact in fp64 for every dtype up to fp32. Sums run over the elements
+/// that are finite on both sides, in fp64, in `elementStripes` stripes: element i goes to stripe i
+/// mod elementStripes, each stripe adds in ascending i, the stripes are added as a balanced binary
+/// tree (0+8, 1+9, … then 0+4, …, 0+2, 0+1). So every instruction set and the scalar form give the
+/// same bits. Relative error of a sum of n terms ≤ (n/16 + 4)·2⁻⁵³ of the sum of magnitudes (Higham
+/// 2002, 4.2).
+struct ElementSums
+{
+    std::uint32_t unequal = 0;      ///< bits differ (value differs, when the dtypes do)
+    std::uint32_t classChanges = 0; ///< value classes differ, ±0 being one class
+    std::uint32_t finite = 0;
+    std::uint32_t worst =
+        0; ///< class change first, then largest |d|, then lowest index; 0 if all equal
+    std::uint64_t maxUlp = 0; ///< same dtype only; NaN pairs left out; saturates at 2⁶³ − 1
+    std::uint64_t sumUlp = 0; ///< saturates at 2⁶⁴ − 1
+    double maxAbs = 0;
+    double sumAbs = 0;
+    double sumSquares = 0;
+    double referenceSquares = 0;
+    double targetSquares = 0;
+    double dot = 0;
+};
+
+inline constexpr std::size_t elementStripes = 16;
+
+/// `reference` and `target`: `width` elements each, any alignment. Different dtypes are compared by
+/// value (no ulps).
+ElementSums compareElements(const std::byte* reference, DType referenceType,
+                            const std::byte* target, DType targetType, std::size_t width);
+
+/// Adds the pair's class counts into matrix[reference class · 6 + target class].
+void countClasses(const std::byte* reference, DType referenceType, const std::byte* target,
+                  DType targetType, std::size_t width, std::uint64_t* matrix);
+
+} // namespace moire::numeric
