@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/model/checkpoint.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/trace/run_builder.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace moire::capture {
+
+/// What to run a model with; the words of the command line. Every field is checked by planRun().
+struct RunOptions
+{
+    std::string policy;                ///< "bf16", "fp32"; "" = the model's own dtype
+    std::string arithmetic = "native"; ///< "native", "ordered"
+    std::string device = "cpu";        ///< "cpu", "cuda[:N]", "hip[:N]"
+    trace::Construction construction =
+        trace::Construction::Once; ///< of scored tokens (replay forced)
+    trace::Level level = trace::Level::Full;
+    std::vector<std::string> tapPatterns{"*"};
+    std::uint32_t topK = 64;
+    std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free)
+    bool ignoreEnd = false;
+    std::uint32_t batch = 1;
+    unsigned threads = 0; ///< 0 = the library's default
+    std::uint64_t seed = 0;
+    bool observerCheck = false;
+};
+
+/// One sample to run. ids[0 … promptLength) are the prompt; what follows is a response to be
+/// scored.
+struct Prompt
+{
+    trace::Sample sample;
+    std::vector<std::int32_t> ids;
+    std::uint32_t promptLength = 0;
+    std::vector<std::int32_t> askedIds; ///< answer letters whose logits are recorded at every row
+};
+
+/// What a run will record, before anything is computed.
+struct RunPlan
+{
+    trace::RunHeader header; ///< taps chosen, environment as far as known
+    std::uint64_t rows = 0;  ///< at most (an end token may stop a sample early)
+    std::uint64_t bytes = 0; ///< of the capture, at most
+};
+
+class Model; ///< loaded weights on a device; engine-internal
+
+/// Checks options and prompts against the checkpoint. Errors: Invalid (unknown policy, arithmetic,
+/// device; a pattern that matches no tap; an id outside the vocabulary; a prompt longer than the
+/// context).
+Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
+                        std::span<const Prompt> prompts);
+
+/// All taps of the model in execution order with their dtypes, for `taps`.
+Result<std::vector<trace::Tap>> listTaps(const Checkpoint& checkpoint, const RunOptions& options);
+
+/// Loads weights to the device in the policy's dtypes. Kept between runs by whoever wants.
+Result<std::shared_ptr<const Model>> loadModel(const Checkpoint& checkpoint,
+                                               const RunOptions& options);
+
+/// Runs every prompt and records into `sink`, from beginSample to finish. Rows: T + N − 1 a sample.
+/// With stop requested it ends after the current forward pass with Cancelled, without finish().
+/// Greedy choice: the largest logit, ties to the lowest id.
+Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const RunOptions& options,
+                      const RunPlan& plan, std::span<const Prompt> prompts, trace::RunSink& sink,
+                      std::stop_token stop, base::Progress& progress);
+
+/// Runs the first prompt with all planned taps and without any, and compares the logits' bits:
+/// "bitwise equal", or a sentence that names the first row and element that differ.
+Result<std::string> checkObserver(const Model& model, const Checkpoint& checkpoint,
+                                  const RunOptions& options, const RunPlan& plan,
+                                  const Prompt& prompt);
+
+} // namespace moire::capture
