@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/model/model_plan.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moire::capture {
+
+/// A tensor that a plan needs, under its Hugging Face hub name, with the shape it must have
+/// (row-major, linear layers [out, in]).
+struct NeededTensor
+{
+    std::string name;
+    std::vector<std::int64_t> shape;
+};
+
+/// "model.layers.<layer>.<rest>", e.g. layerTensor(3, "self_attn.q_proj.weight").
+std::string layerTensor(std::size_t layer, std::string_view rest);
+
+/// "model.layers.<layer>.mlp.experts.<expert>.<rest>", e.g. expertTensor(0, 7,
+/// "gate_proj.weight").
+std::string expertTensor(std::size_t layer, std::size_t expert, std::string_view rest);
+
+inline constexpr std::string_view embeddingTensor = "model.embed_tokens.weight";
+inline constexpr std::string_view finalNormTensor = "model.norm.weight";
+
+/// "lm_head.weight", or the embedding's name where the head is tied to it.
+std::string headTensor(const ModelPlan& plan);
+
+/// The tensors of one layer, in execution order.
+std::vector<NeededTensor> layerTensors(const ModelPlan& plan, std::size_t layer);
+
+/// All tensors of the plan: embedding, layers, final norm, head (once where it is tied).
+std::vector<NeededTensor> neededTensors(const ModelPlan& plan);
+
+} // namespace moire::capture
