@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/families.h"
+
+#include "core/report/number.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <limits>
+
+namespace moire::report {
+
+namespace {
+
+/// The first of `ids` that has a value; else the first that is there at all.
+const diff::Measure* firstOf(const diff::Report& report,
+                             std::initializer_list<std::string_view> ids)
+{
+    const diff::Measure* found = nullptr;
+    for (const std::string_view id : ids) {
+        const diff::Measure* measure = findIn(report.measures, id);
+        if (measure != nullptr && measure->value)
+            return measure;
+        if (found == nullptr)
+            found = measure;
+    }
+    return found;
+}
+
+void appendPart(std::string& text, const std::string& part)
+{
+    if (!part.empty())
+        text.append(text.empty() ? "" : " · ").append(part);
+}
+
+/// A second quantity for the detail line: "top-1 99.4 %".
+std::string also(const diff::Report& report, std::string_view words, std::string_view id)
+{
+    const diff::Measure* measure = findIn(report.measures, id);
+    if (measure == nullptr || !measure->value)
+        return {};
+    return std::string(words) + ' ' + figureWithUnit(*measure->value, measure->unit);
+}
+
+Chip chipOf(std::string title, const diff::Measure* measure, std::string_view absent,
+            const std::string& second)
+{
+    Chip chip{std::move(title), std::string(absent), {}, false};
+    if (measure == nullptr)
+        return chip;
+    if (!measure->value) {
+        chip.detail = measure->whyNull;
+        return chip;
+    }
+    chip.known = true;
+    chip.value = figureWithUnit(*measure->value, measure->unit);
+    appendPart(chip.detail, intervalText(*measure));
+    appendPart(chip.detail, second);
+    return chip;
+}
+
+std::string leftOver(std::uint64_t count, std::string_view what, std::string_view whose)
+{
+    return countOf(count, what) + " of the " + std::string(whose)
+           + (count == 1 ? " has no counterpart" : " have no counterpart");
+}
+
+void sideLines(std::vector<std::string>& lines, std::string_view whose, std::size_t samples,
+               std::uint64_t rows, std::size_t taps, std::uint64_t afterSplit)
+{
+    if (samples > 0)
+        lines.push_back(leftOver(samples, "sample", whose));
+    if (rows > 0)
+        lines.push_back(leftOver(rows, "row", whose));
+    if (taps > 0)
+        lines.push_back(leftOver(taps, "tap", whose));
+    if (afterSplit > 0)
+        lines.push_back(countOf(afterSplit, "row") + " of the " + std::string(whose)
+                        + " after a split: not comparable");
+}
+
+} // namespace
+
+std::vector<Chip> familyChips(const diff::Report& report)
+{
+    std::vector<Chip> chips;
+    chips.push_back(chipOf("Bits equal", firstOf(report, {"A1"}), "not compared", "logits"));
+    chips.push_back(chipOf("Logits, KL", firstOf(report, {"C1"}), "not compared",
+                           also(report, "max |Δ|", "B2")));
+    chips.push_back(chipOf("Top-5 sets equal", firstOf(report, {"E3", "E3[k=5]"}), "not compared",
+                           also(report, "top-1", "E1")));
+    const diff::Measure* free = findIn(report.measures, "G1");
+    const bool replayed = free == nullptr || !free->value;
+    chips.push_back(
+        replayed
+            ? chipOf("Tokens agree", firstOf(report, {"G7", "G1"}), "not generated", {})
+            : chipOf("Responses equal", free, "not generated", also(report, "first split", "G2")));
+    chips.push_back(
+        chipOf("Task accuracy", firstOf(report, {"J1"}), "no task", also(report, "flips", "J3")));
+    chips.push_back(chipOf("Expert sets equal", firstOf(report, {"H1"}), "dense model",
+                           also(report, "replaced", "H3")));
+    return chips;
+}
+
+std::string_view familyName(std::string_view letter)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> names{
+        {{"A", "Bitwise"},
+         {"B", "Logit difference"},
+         {"C", "Distribution"},
+         {"D", "Chosen token"},
+         {"E", "Top-K"},
+         {"F", "Margins"},
+         {"G", "Tokens"},
+         {"H", "Routing"},
+         {"I", "Layers"},
+         {"J", "Task"},
+         {"K", "Cost and repair"},
+         {"L", "Statistics"}}};
+    for (const auto& [key, name] : names)
+        if (key == letter)
+            return name;
+    return letter;
+}
+
+std::string intervalText(const diff::Measure& measure)
+{
+    if (!measure.interval)
+        return {};
+    return '[' + figure(measure.interval->low, 3) + ", " + figure(measure.interval->high, 3) + ']';
+}
+
+const diff::Measure* findIn(const std::vector<diff::Measure>& measures, std::string_view id)
+{
+    for (const diff::Measure& measure : measures)
+        if (measure.id == id)
+            return &measure;
+    return nullptr;
+}
+
+std::string valueIn(const std::vector<diff::Measure>& measures, std::string_view id)
+{
+    const diff::Measure* measure = findIn(measures, id);
+    if (measure == nullptr || !measure->value)
+        return "–";
+    return figureWithUnit(*measure->value, measure->unit);
+}
+
+std::vector<std::size_t> tapsByDifference(const diff::Report& report)
+{
+    struct Entry
+    {
+        double relative;
+        double equal;
+        std::size_t tap;
+    };
+    constexpr double allEqual = 100;
+    std::vector<Entry> entries;
+    for (std::size_t i = 0; i < report.taps.size(); ++i) {
+        const auto valueOf = [&](std::string_view id, double otherwise) {
+            const diff::Measure* measure = findIn(report.taps[i].measures, id);
+            return measure != nullptr && measure->value ? *measure->value : otherwise;
+        };
+        const Entry entry{valueOf("B4", 0), valueOf("A1", allEqual), i};
+        // NaN counts as a difference, and as the largest.
+        if (!(entry.relative == 0) || !(entry.equal == allEqual))
+            entries.push_back(entry);
+    }
+    const auto key = [](double x) { return x == x ? x : std::numeric_limits<double>::infinity(); };
+    std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+        if (key(a.relative) != key(b.relative))
+            return key(a.relative) > key(b.relative);
+        return a.equal < b.equal;
+    });
+    std::vector<std::size_t> taps;
+    for (const Entry& entry : entries)
+        taps.push_back(entry.tap);
+    return taps;
+}
+
+std::string runLine(const diff::RunSummary& run)
+{
+    namespace env = trace::env;
+    std::string text;
+    for (const std::string_view key : {env::modelName, env::policy, env::arithmetic, env::device})
+        appendPart(text, run.environment.text(key));
+    appendPart(text, countOf(run.samples, "sample"));
+    appendPart(text, countOf(run.rows, "row"));
+    appendPart(text, countOf(run.taps, "tap"));
+    if (!run.complete)
+        appendPart(text, "incomplete");
+    return text;
+}
+
+std::vector<std::string> alignmentLines(const diff::Report& report)
+{
+    const diff::AlignmentSummary& a = report.alignment;
+    std::vector<std::string> lines{countOf(a.samples, "sample") + ", " + countOf(a.rows, "row")
+                                   + ", " + countOf(a.taps, "tap")};
+    if (a.incompleteReference)
+        lines.push_back("the reference is incomplete: " + countOf(a.missingReference, "row")
+                        + " known to be missing");
+    if (a.incompleteTarget)
+        lines.push_back("the target is incomplete: " + countOf(a.missingTarget, "row")
+                        + " known to be missing");
+    sideLines(lines, "reference", a.samplesOnlyReference.size(), a.rowsOnlyReference,
+              a.tapsOnlyReference.size(), a.rowsNotComparableReference);
+    sideLines(lines, "target", a.samplesOnlyTarget.size(), a.rowsOnlyTarget,
+              a.tapsOnlyTarget.size(), a.rowsNotComparableTarget);
+    lines.insert(lines.end(), a.remarks.begin(), a.remarks.end());
+    return lines;
+}
+
+} // namespace moire::report

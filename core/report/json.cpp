@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/json.h"
+
+#include "core/report/first_kinds.h"
+#include "core/report/json_value.h"
+#include "core/report/number.h"
+
+namespace moire::report {
+
+namespace {
+
+Json runObject(const diff::RunSummary& run)
+{
+    return {{"file", stringOf(run.file)}, {"complete", run.complete},
+            {"samples", run.samples},     {"rows", run.rows},
+            {"taps", run.taps},           {"environment", environmentObject(run.environment)}};
+}
+
+Json differences(const std::vector<diff::EnvironmentDifference>& list)
+{
+    Json out = Json::array();
+    for (const auto& difference : list)
+        out.push_back({{"key", stringOf(difference.key)},
+                       {"reference", stringOf(difference.reference)},
+                       {"target", stringOf(difference.target)}});
+    return out;
+}
+
+Json strings(const std::vector<std::string>& list)
+{
+    Json out = Json::array();
+    for (const std::string& text : list)
+        out.push_back(stringOf(text));
+    return out;
+}
+
+Json alignmentObject(const diff::AlignmentSummary& alignment)
+{
+    Json out;
+    out["samples"] = alignment.samples;
+    out["rows"] = alignment.rows;
+    out["taps"] = alignment.taps;
+    out["samples_only_reference"] = strings(alignment.samplesOnlyReference);
+    out["samples_only_target"] = strings(alignment.samplesOnlyTarget);
+    out["rows_only_reference"] = alignment.rowsOnlyReference;
+    out["rows_only_target"] = alignment.rowsOnlyTarget;
+    out["rows_not_comparable_reference"] = alignment.rowsNotComparableReference;
+    out["rows_not_comparable_target"] = alignment.rowsNotComparableTarget;
+    out["taps_only_reference"] = strings(alignment.tapsOnlyReference);
+    out["taps_only_target"] = strings(alignment.tapsOnlyTarget);
+    out["incomplete_reference"] = alignment.incompleteReference;
+    out["incomplete_target"] = alignment.incompleteTarget;
+    out["missing_reference"] = alignment.missingReference;
+    out["missing_target"] = alignment.missingTarget;
+    out["remarks"] = strings(alignment.remarks);
+    return out;
+}
+
+Json side(const std::optional<double>& value, const std::optional<std::uint64_t>& bits,
+          numeric::DType dtype)
+{
+    return {{"value", value ? numberOf(*value) : Json()},
+            {"bits", bits ? Json(bitsText(*bits, dtype)) : Json()}};
+}
+
+template <class Number>
+Json orNull(const std::optional<Number>& number)
+{
+    return number ? Json(*number) : Json();
+}
+
+Json divergenceObject(const diff::Divergence& d)
+{
+    return {{"sample", stringOf(d.sample)},
+            {"row", d.row},
+            {"position", d.position},
+            {"phase", trace::nameOf(d.phase)},
+            {"tap", stringOf(d.tap)},
+            {"layer", d.layer < 0 ? Json() : Json(d.layer)},
+            {"element", orNull(d.element)},
+            {"reference", side(d.referenceValue, d.referenceBits, d.referenceType)},
+            {"target", side(d.targetValue, d.targetBits, d.targetType)},
+            {"ulps", orNull(d.ulps)},
+            {"origin", diff::nameOf(d.origin)}};
+}
+
+Json firstObject(const diff::FirstDivergences& first)
+{
+    Json out;
+    for (const FirstKind& kind : firstKinds) {
+        const auto& divergence = first.*kind.member;
+        out[std::string(kind.key)] = divergence ? divergenceObject(*divergence) : Json();
+    }
+    return out;
+}
+
+Json numbers(const std::map<std::string, double>& named)
+{
+    Json out = Json::object();
+    for (const auto& [name, value] : named)
+        out[stringOf(name)] = numberOf(value);
+    return out;
+}
+
+Json byPosition(const std::vector<std::optional<double>>& values)
+{
+    Json out = Json::array();
+    for (const auto& value : values)
+        out.push_back(value ? numberOf(*value) : Json());
+    return out;
+}
+
+Json measureObject(const diff::Measure& m)
+{
+    Json out;
+    out["name"] = stringOf(m.name);
+    out["family"] = stringOf(m.family);
+    out["value"] = m.value ? numberOf(*m.value) : Json();
+    out["unit"] = stringOf(m.unit);
+    out["n"] = m.n;
+    out["interval"] = m.interval ? Json{{"low", numberOf(m.interval->low)},
+                                        {"high", numberOf(m.interval->high)},
+                                        {"method", stringOf(m.interval->method)}}
+                                 : Json();
+    if (!m.parameters.empty())
+        out["parameters"] = numbers(m.parameters);
+    if (!m.percentiles.empty())
+        out["percentiles"] = numbers(m.percentiles);
+    if (!m.byPosition.empty())
+        out["by_position"] = byPosition(m.byPosition);
+    for (const auto& [layer, value] : m.byLayer)
+        out["by_layer"][std::to_string(layer)] = numberOf(value);
+    if (!m.byGroup.empty())
+        out["by_group"] = numbers(m.byGroup);
+    if (!m.matrix.empty())
+        out["matrix"] = m.matrix;
+    if (!m.at.empty())
+        out["at"] = stringOf(m.at);
+    if (!m.whyNull.empty())
+        out["why_null"] = stringOf(m.whyNull);
+    return out;
+}
+
+Json measuresObject(const std::vector<diff::Measure>& measures)
+{
+    Json out = Json::object();
+    for (const diff::Measure& measure : measures)
+        out[stringOf(measure.id)] = measureObject(measure);
+    return out;
+}
+
+Json tapsArray(const std::vector<diff::TapReport>& taps)
+{
+    Json out = Json::array();
+    for (const diff::TapReport& tap : taps)
+        out.push_back({{"name", stringOf(tap.name)},
+                       {"rows", tap.rows},
+                       {"elements", tap.elements},
+                       {"measures", measuresObject(tap.measures)}});
+    return out;
+}
+
+Json samplesArray(const std::vector<diff::SampleReport>& samples)
+{
+    Json out = Json::array();
+    for (const diff::SampleReport& sample : samples)
+        out.push_back({{"id", stringOf(sample.id)},
+                       {"category", stringOf(sample.category)},
+                       {"rows", sample.rowsCompared},
+                       {"first_bitwise", orNull(sample.firstBitwise)},
+                       {"first_argmax", orNull(sample.firstArgmax)},
+                       {"split", orNull(sample.split)},
+                       {"not_comparable", sample.notComparable},
+                       {"measures", measuresObject(sample.measures)}});
+    return out;
+}
+
+} // namespace
+
+std::string jsonText(const diff::Report& report)
+{
+    Json out;
+    out["schema"] = jsonSchema;
+    out["verdict"] = stringOf(report.verdict);
+    out["exit"] = report.exit;
+    out["reference"] = runObject(report.reference);
+    out["target"] = runObject(report.target);
+    out["environment_differences"] = differences(report.environmentDifferences);
+    out["alignment"] = alignmentObject(report.alignment);
+    out["first"] = firstObject(report.first);
+    out["measures"] = measuresObject(report.measures);
+    out["taps"] = tapsArray(report.taps);
+    out["samples"] = samplesArray(report.samples);
+    return printed(out);
+}
+
+} // namespace moire::report

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/markup.h"
+
+#include "core/base/text.h"
+
+#include <cassert>
+
+namespace moire::report {
+
+namespace {
+
+std::string_view classOf(Column::Kind kind)
+{
+    switch (kind) {
+    case Column::Kind::Code:
+        return " class=\"code\"";
+    case Column::Kind::Number:
+        return " class=\"number\"";
+    case Column::Kind::Text:
+        break;
+    }
+    return "";
+}
+
+} // namespace
+
+std::string escaped(std::string_view bytes)
+{
+    std::string out;
+    for (const char c : base::visibleText(bytes)) {
+        switch (c) {
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        case '\'':
+            out += "&#39;";
+            break;
+        default:
+            out += c;
+        }
+    }
+    return out;
+}
+
+std::string tokenMarkup(std::string_view bytes)
+{
+    std::string out;
+    for (const char c : escaped(bytes)) {
+        if (c == ' ')
+            out += "·";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string element(std::string_view tag, std::string_view markup)
+{
+    return std::string("<").append(tag).append(">").append(markup).append("</").append(tag).append(
+        ">");
+}
+
+std::string element(std::string_view tag, std::string_view cssClass, std::string_view markup)
+{
+    return std::string("<")
+        .append(tag)
+        .append(" class=\"")
+        .append(cssClass)
+        .append("\">")
+        .append(markup)
+        .append("</")
+        .append(tag)
+        .append(">");
+}
+
+MarkupTable::MarkupTable(std::vector<Column> columns)
+    : m_columns(std::move(columns))
+{}
+
+void MarkupTable::add(std::initializer_list<std::string> cells)
+{
+    assert(cells.size() > 0 && cells.size() <= m_columns.size());
+    m_body += "<tr>";
+    std::size_t i = 0;
+    for (const std::string& cell : cells) {
+        m_body.append("<td").append(classOf(m_columns[i].kind));
+        ++i;
+        if (i == cells.size() && i < m_columns.size())
+            m_body += " colspan=\"" + std::to_string(m_columns.size() - i + 1) + '"';
+        m_body += '>' + cell + "</td>";
+    }
+    m_body += "</tr>\n";
+}
+
+std::string MarkupTable::markup() const
+{
+    std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
+    for (const Column& column : m_columns)
+        out.append("<th scope=\"col\"")
+            .append(classOf(column.kind))
+            .append(">")
+            .append(column.title)
+            .append("</th>");
+    return out + "</tr></thead>\n<tbody>\n" + m_body + "</tbody>\n</table></div>\n";
+}
+
+std::string section(std::string_view id, std::string_view heading, std::string_view explanation,
+                    std::string_view markup)
+{
+    std::string out("<section id=\"");
+    out.append(id).append("\">\n").append(element("h2", heading)).append("\n");
+    if (!explanation.empty())
+        out.append(element("p", "dim", explanation)).append("\n");
+    return out.append(markup).append("</section>\n");
+}
+
+} // namespace moire::report

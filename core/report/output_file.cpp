@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/output_file.h"
+
+#include "core/base/file.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace moire::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t bufferSize = std::size_t{1} << 18U;
+constexpr mode_t plainMode = 0666; // less what the umask takes
+
+} // namespace
+
+Result<OutputFile> OutputFile::create(const fs::path& path)
+{
+    std::error_code ignored;
+    const fs::path real =
+        fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+    if (fs::is_directory(real, ignored))
+        return Error{Errc::Invalid, "is a folder", path.string(), "Name a file to write"};
+    const fs::path folder = real.has_parent_path() ? real.parent_path() : fs::path(".");
+    if (!fs::is_directory(folder, ignored))
+        return Error{Errc::NotFound, "the folder to write to does not exist", folder.string(),
+                     "Make it first or name another one"};
+    OutputFile file;
+    file.m_path = real;
+    const bool direct = fs::exists(real, ignored) && !fs::is_regular_file(real, ignored);
+    file.m_written =
+        direct ? real : fs::path(real.string() + ".part-" + std::to_string(::getpid()));
+    const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_EXCL);
+    file.m_descriptor = ::open(file.m_written.c_str(), flags, plainMode);
+    if (file.m_descriptor < 0)
+        return base::systemError(errno, "cannot write", path);
+    return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : m_path(std::move(other.m_path))
+    , m_written(std::move(other.m_written))
+    , m_buffer(std::move(other.m_buffer))
+    , m_descriptor(std::exchange(other.m_descriptor, -1))
+{}
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept
+{
+    std::swap(m_path, other.m_path);
+    std::swap(m_written, other.m_written);
+    std::swap(m_buffer, other.m_buffer);
+    std::swap(m_descriptor, other.m_descriptor);
+    return *this;
+}
+
+OutputFile::~OutputFile()
+{
+    if (m_descriptor < 0)
+        return;
+    ::close(m_descriptor);
+    if (m_written != m_path)
+        ::unlink(m_written.c_str());
+}
+
+Result<void> OutputFile::write(std::string_view text)
+{
+    m_buffer += text;
+    return m_buffer.size() < bufferSize ? Result<void>() : flush();
+}
+
+Result<void> OutputFile::write(std::span<const std::byte> bytes)
+{
+    return write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+Result<void> OutputFile::flush()
+{
+    for (std::size_t done = 0; done < m_buffer.size();) {
+        const ssize_t count = ::write(m_descriptor, m_buffer.data() + done, m_buffer.size() - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return base::systemError(errno, "cannot write", m_path);
+        done += static_cast<std::size_t>(count);
+    }
+    m_buffer.clear();
+    return {};
+}
+
+Result<void> OutputFile::commit()
+{
+    if (auto flushed = flush(); !flushed)
+        return flushed;
+    // A full disk may show only here.
+    if (::close(std::exchange(m_descriptor, -1)) != 0) {
+        const int number = errno;
+        if (m_written != m_path)
+            ::unlink(m_written.c_str());
+        return base::systemError(number, "cannot write", m_path);
+    }
+    if (m_written != m_path && ::rename(m_written.c_str(), m_path.c_str()) != 0) {
+        const int number = errno;
+        ::unlink(m_written.c_str());
+        return base::systemError(number, "cannot write", m_path);
+    }
+    return {};
+}
+
+Result<void> writeFile(const fs::path& path, std::string_view text)
+{
+    auto file = OutputFile::create(path);
+    if (!file)
+        return file.error();
+    if (auto written = file->write(text); !written)
+        return written;
+    return file->commit();
+}
+
+} // namespace moire::report

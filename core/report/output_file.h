@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace moire::report {
+
+/// A file that appears whole or not at all: written under a temporary name beside its own and
+/// renamed by commit(). Without commit() nothing is left. What is there already and is not a plain
+/// file (a pipe, /dev/stdout) is written to directly. Movable, not copyable.
+class OutputFile
+{
+public:
+    /// Errors: NotFound when the folder is not there, Invalid for a folder, Io, NoSpace.
+    static Result<OutputFile> create(const std::filesystem::path& path);
+    OutputFile(OutputFile&& other) noexcept;
+    OutputFile& operator=(OutputFile&& other) noexcept;
+    ~OutputFile();
+
+    Result<void> write(std::string_view text);
+    Result<void> write(std::span<const std::byte> bytes);
+    Result<void> commit();
+
+private:
+    OutputFile() = default;
+    Result<void> flush();
+
+    std::filesystem::path m_path;
+    std::filesystem::path m_written; ///< temporary name; m_path itself when not a plain file
+    std::string m_buffer;
+    int m_descriptor = -1;
+};
+
+/// The whole of `text` into `path`.
+Result<void> writeFile(const std::filesystem::path& path, std::string_view text);
+
+} // namespace moire::report

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/text_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+namespace moire::report {
+
+namespace {
+
+/// Code points, not bytes: what a terminal's column is for nearly all text.
+std::size_t widthOf(const std::string& text)
+{
+    const auto startsCharacter = [](char c) {
+        return (static_cast<std::uint8_t>(c) & 0xC0U) != 0x80;
+    };
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), startsCharacter));
+}
+
+} // namespace
+
+TextTable::TextTable(std::vector<Align> columns)
+    : m_columns(std::move(columns))
+{}
+
+void TextTable::add(std::vector<std::string> cells)
+{
+    assert(cells.size() <= m_columns.size());
+    cells.resize(m_columns.size());
+    m_rows.push_back(std::move(cells));
+}
+
+std::string TextTable::text() const
+{
+    std::vector<std::size_t> widths(m_columns.size(), 0);
+    for (const auto& row : m_rows)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], widthOf(row[i]));
+    std::string out;
+    for (const auto& row : m_rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string padding(widths[i] - widthOf(row[i]), ' ');
+            line += "  ";
+            line += m_columns[i] == Align::Right ? padding + row[i] : row[i] + padding;
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + '\n';
+    }
+    return out;
+}
+
+} // namespace moire::report

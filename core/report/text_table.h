@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace moire::report {
+
+enum class Align
+{
+    Left,
+    Right
+};
+
+/// Rows of text in aligned columns, for a terminal or a file.
+class TextTable
+{
+public:
+    explicit TextTable(std::vector<Align> columns);
+
+    /// Missing cells at the end are empty; there are never more than columns.
+    void add(std::vector<std::string> cells);
+    /// Each row indented by two blanks, columns two blanks apart, no blanks at the end of a line.
+    std::string text() const;
+
+private:
+    std::vector<Align> m_columns;
+    std::vector<std::vector<std::string>> m_rows;
+};
+
+} // namespace moire::report
