@@ -3,7 +3,6 @@
 
 #include "capture/model/tensor_names.h"
 
-#include <iterator>
 #include <utility>
 
 namespace moire::capture {
@@ -113,22 +112,17 @@ std::vector<NeededTensor> layerTensors(const ModelPlan& plan, std::size_t layer)
     return list.take();
 }
 
-std::vector<NeededTensor> neededTensors(const ModelPlan& plan)
+std::vector<NeededTensor> outerTensors(const ModelPlan& plan)
 {
-    std::vector<NeededTensor> all;
-    all.push_back({std::string(embeddingTensor), {plan.vocabulary, plan.hidden}});
-    for (std::size_t layer = 0; layer < plan.layers.size(); ++layer) {
-        auto tensors = layerTensors(plan, layer);
-        all.insert(all.end(), std::make_move_iterator(tensors.begin()),
-                   std::make_move_iterator(tensors.end()));
-    }
+    std::vector<NeededTensor> outer;
+    outer.push_back({std::string(embeddingTensor), {plan.vocabulary, plan.hidden}});
     if (plan.norm != NormKind::LayerNormPlain)
-        all.push_back({std::string(finalNormTensor), {plan.hidden}});
+        outer.push_back({std::string(finalNormTensor), {plan.hidden}});
     if (plan.norm == NormKind::LayerNorm)
-        all.push_back({"model.norm.bias", {plan.hidden}});
+        outer.push_back({"model.norm.bias", {plan.hidden}});
     if (!plan.tiedHead)
-        all.push_back({headTensor(plan), {plan.vocabulary, plan.hidden}});
-    return all;
+        outer.push_back({headTensor(plan), {plan.vocabulary, plan.hidden}});
+    return outer;
 }
 
 } // namespace moire::capture

@@ -36,7 +36,7 @@ std::string headTensor(const ModelPlan& plan);
 /// The tensors of one layer, in execution order.
 std::vector<NeededTensor> layerTensors(const ModelPlan& plan, std::size_t layer);
 
-/// All tensors of the plan: embedding, layers, final norm, head (once where it is tied).
-std::vector<NeededTensor> neededTensors(const ModelPlan& plan);
+/// The tensors outside the layers: embedding, final norm, and the head where it is not tied.
+std::vector<NeededTensor> outerTensors(const ModelPlan& plan);
 
 } // namespace moire::capture
