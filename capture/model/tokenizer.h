@@ -27,7 +27,8 @@ public:
     virtual std::string bytesOf(std::int32_t id) const = 0;
     virtual bool knows(std::int32_t id) const = 0;
     virtual std::uint32_t size() const = 0;
-    /// Free of order over (id, bytes) of the vocabulary, the merges and the pre-tokenizer's name.
+    /// Free of order over (id, bytes) of the vocabulary, the merges (with their rank) and what the
+    /// pre-tokenizer does; the same for a GGUF file and a folder that tokenize alike.
     virtual std::uint64_t digest() const = 0;
 };
 
@@ -49,10 +50,11 @@ struct BpeDefinition
     bool digitsAlone = false;   ///< every digit its own piece first (pre_tokenizers.Digits)
     bool byteLevelRegex = true; ///< then the GPT-2 pattern
     bool addPrefixSpace = false;
-    bool ignoreMerges = false; ///< a piece that is in the vocabulary whole is one token
-    std::string normalizer;    ///< "", "NFC"
+    bool ignoreMerges = false;   ///< a piece that is in the vocabulary whole is one token
+    std::int32_t unknownId = -1; ///< stands for a byte without a token; −1: such bytes vanish
+    std::string normalizer;      ///< "", "NFC"
     std::vector<std::int32_t> prefixIds, suffixIds; ///< added around every text
-    std::string name;                               ///< pre-tokenizer name, for the digest
+    std::string name;                               ///< of the pre-tokenizer, for people
 };
 
 /// Checks the definition and builds the tokenizer. Errors: Damaged (merge of unknown parts …),

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/model/tokenizer.h"
+#include "core/base/file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+#include <utility>
+
+/// Reader of Hugging Face's tokenizer.json as far as it describes a byte-level BPE. What is not
+/// known here is refused by name, never ignored; "truncation" and "padding" are left out on
+/// purpose: a capture runs the text that it was given.
+namespace moire::capture {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t largestFile = std::size_t{1} << 28U; ///< 256 MiB; the largest known is 33 MB
+constexpr std::int64_t largestId = 4'000'000; ///< no known vocabulary has a tenth of it
+
+/// Thrown inside this file only; openTokenizer() turns it into an Error.
+struct Refusal
+{
+    Errc code;
+    std::string sentence;
+};
+
+[[noreturn]] void unsupported(const std::string& what)
+{
+    throw Refusal{Errc::Unsupported, "the tokenizer uses " + what + ", which is not supported"};
+}
+
+[[noreturn]] void damaged(const std::string& what)
+{
+    throw Refusal{Errc::Damaged, what};
+}
+
+bool isNull(const Json& object, const char* key)
+{
+    return !object.contains(key) || object.at(key).is_null();
+}
+
+std::string typeOf(const Json& object)
+{
+    return object.at("type").get<std::string>();
+}
+
+/// The members of a Sequence, or the object alone; nothing for null.
+std::vector<Json> membersOf(const Json& tokenizer, const char* section, const char* list)
+{
+    std::vector<Json> members;
+    if (isNull(tokenizer, section))
+        return members;
+    const Json& object = tokenizer.at(section);
+    if (typeOf(object) != "Sequence")
+        return {object};
+    for (const Json& member : object.at(list)) {
+        if (typeOf(member) == "Sequence")
+            unsupported(std::string("a Sequence inside a Sequence (") + section + ")");
+        members.push_back(member);
+    }
+    return members;
+}
+
+std::int32_t idFrom(const Json& value)
+{
+    const auto id = value.get<std::int64_t>();
+    if (id < 0 || id > largestId)
+        damaged("the token id " + std::to_string(id) + " is out of bounds");
+    return static_cast<std::int32_t>(id);
+}
+
+void readVocabulary(const Json& model, BpeDefinition& definition)
+{
+    const auto& vocabulary = model.at("vocab").get_ref<const Json::object_t&>();
+    std::int32_t largest = -1;
+    for (const auto& [spelling, id] : vocabulary)
+        largest = std::max(largest, idFrom(id));
+    definition.vocabulary.resize(static_cast<std::size_t>(largest) + 1);
+    for (const auto& [spelling, id] : vocabulary) {
+        std::string& place = definition.vocabulary[static_cast<std::size_t>(idFrom(id))];
+        if (!place.empty())
+            damaged("the tokens \"" + place + "\" and \"" + spelling + "\" have one id");
+        place = spelling;
+    }
+    if (isNull(model, "unk_token"))
+        return;
+    const auto found = vocabulary.find(model.at("unk_token").get<std::string>());
+    if (found == vocabulary.end())
+        damaged("the unknown token is not in the vocabulary");
+    definition.unknownId = idFrom(found->second);
+}
+
+void readModel(const Json& model, BpeDefinition& definition)
+{
+    if (!isNull(model, "dropout") && model.at("dropout").get<double>() != 0)
+        unsupported("BPE dropout");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
+        if (!isNull(model, key) && !model.at(key).get<std::string>().empty())
+            unsupported(key);
+    for (const char* key : {"byte_fallback", "fuse_unk"})
+        if (model.value(key, false)
+            && !(key == std::string_view("fuse_unk") && isNull(model, "unk_token")))
+            unsupported(key);
+    definition.ignoreMerges = model.value("ignore_merges", false);
+    readVocabulary(model, definition);
+    for (const Json& merge : model.at("merges")) {
+        if (merge.is_string()) {
+            definition.merges.push_back(merge.get<std::string>());
+            continue;
+        }
+        const auto parts = merge.get<std::vector<std::string>>();
+        if (parts.size() != 2)
+            damaged("a merge has " + std::to_string(parts.size()) + " parts");
+        definition.merges.push_back(parts[0] + ' ' + parts[1]);
+    }
+}
+
+void readAddedTokens(const Json& tokens, BpeDefinition& definition)
+{
+    for (const Json& token : tokens) {
+        BpeDefinition::Added added;
+        added.id = idFrom(token.at("id"));
+        added.content = token.at("content").get<std::string>();
+        added.special = token.value("special", false);
+        added.singleWord = token.value("single_word", false);
+        added.leftStrip = token.value("lstrip", false);
+        added.rightStrip = token.value("rstrip", false);
+        added.normalized = token.value("normalized", !added.special);
+        definition.added.push_back(std::move(added));
+    }
+}
+
+void readNormalizer(const Json& tokenizer, BpeDefinition& definition)
+{
+    for (const Json& member : membersOf(tokenizer, "normalizer", "normalizers")) {
+        if (typeOf(member) != "NFC")
+            unsupported("the normalizer " + typeOf(member));
+        definition.normalizer = "NFC";
+    }
+}
+
+/// A literal as a pattern that matches just it.
+std::string escaped(const std::string& literal)
+{
+    std::string pattern;
+    for (const char c : literal) {
+        if (std::string_view(R"(\^$.[]|()?*+{}#-&~)").find(c) != std::string_view::npos)
+            pattern.push_back('\\');
+        pattern.push_back(c);
+    }
+    return pattern;
+}
+
+void readPreTokenizer(const Json& tokenizer, BpeDefinition& definition)
+{
+    bool byteLevelSeen = false;
+    definition.byteLevelRegex = false;
+    for (const Json& member : membersOf(tokenizer, "pre_tokenizer", "pretokenizers")) {
+        const std::string type = typeOf(member);
+        if (byteLevelSeen)
+            unsupported("the pre-tokenizer " + type + " after ByteLevel");
+        if (type == "ByteLevel") {
+            byteLevelSeen = true;
+            definition.addPrefixSpace = member.value("add_prefix_space", true);
+            definition.byteLevelRegex = member.value("use_regex", true);
+        } else if (type == "Digits") {
+            definition.splitPatterns.emplace_back(
+                member.value("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)");
+        } else if (type == "Split") {
+            const auto behavior = member.at("behavior").get<std::string>();
+            if (behavior != "Isolated" || member.value("invert", false))
+                unsupported("the pre-tokenizer Split (" + behavior
+                            + (member.value("invert", false) ? ", inverted)" : ")"));
+            const Json& pattern = member.at("pattern");
+            definition.splitPatterns.push_back(pattern.contains("Regex")
+                                                   ? pattern.at("Regex").get<std::string>()
+                                                   : escaped(pattern.at("String")));
+        } else {
+            unsupported("the pre-tokenizer " + type);
+        }
+    }
+    if (!byteLevelSeen)
+        unsupported("no ByteLevel pre-tokenizer");
+    definition.name = "tokenizer.json";
+}
+
+void readTemplate(const Json& member, BpeDefinition& definition)
+{
+    bool textSeen = false;
+    for (const Json& part : member.at("single")) {
+        if (part.contains("Sequence")) {
+            if (std::exchange(textSeen, true))
+                unsupported("a template that repeats the text");
+            continue;
+        }
+        const auto name = part.at("SpecialToken").at("id").get<std::string>();
+        for (const Json& id : member.at("special_tokens").at(name).at("ids"))
+            (textSeen ? definition.suffixIds : definition.prefixIds).push_back(idFrom(id));
+    }
+    if (!textSeen)
+        unsupported("a template without the text");
+}
+
+void readPostProcessor(const Json& tokenizer, BpeDefinition& definition)
+{
+    bool templateSeen = false;
+    for (const Json& member : membersOf(tokenizer, "post_processor", "processors")) {
+        const std::string type = typeOf(member);
+        if (type == "TemplateProcessing") {
+            if (std::exchange(templateSeen, true))
+                unsupported("two templates");
+            readTemplate(member, definition);
+        } else if (type != "ByteLevel") { // which moves offsets only
+            unsupported("the post-processor " + type);
+        }
+    }
+}
+
+void checkDecoder(const Json& tokenizer)
+{
+    for (const Json& member : membersOf(tokenizer, "decoder", "decoders"))
+        if (typeOf(member) != "ByteLevel")
+            unsupported("the decoder " + typeOf(member));
+}
+
+BpeDefinition definitionFrom(const Json& tokenizer)
+{
+    BpeDefinition definition;
+    const Json& model = tokenizer.at("model");
+    // Files of early versions leave the type out.
+    if (model.contains("type") && typeOf(model) != "BPE")
+        unsupported("the model " + typeOf(model));
+    readNormalizer(tokenizer, definition);
+    readPreTokenizer(tokenizer, definition);
+    readPostProcessor(tokenizer, definition);
+    checkDecoder(tokenizer);
+    readModel(model, definition);
+    if (!isNull(tokenizer, "added_tokens"))
+        readAddedTokens(tokenizer.at("added_tokens"), definition);
+    return definition;
+}
+
+Result<BpeDefinition> parse(const std::string& text)
+{
+    constexpr auto hint = "give the ids of the text instead (--ids)";
+    try {
+        return definitionFrom(Json::parse(text));
+    } catch (const Refusal& refusal) {
+        return Error{refusal.code, refusal.sentence, "", hint};
+    } catch (const Json::exception& problem) {
+        return Error{Errc::Damaged,
+                     std::string("not a tokenizer description (") + problem.what() + ")", "",
+                     "get the file again from where the model came"};
+    } catch (const std::bad_alloc&) {
+        return Error{Errc::Internal, "not enough memory for the tokenizer", "", hint};
+    }
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::path& folder)
+{
+    const std::filesystem::path path = folder / "tokenizer.json";
+    const auto text = base::readSmallFile(path, largestFile);
+    if (!text) {
+        Error error = text.error();
+        if (error.code == Errc::NotFound) {
+            error.sentence = "the model folder has no tokenizer.json";
+            error.hint = "put the model's tokenizer.json there, or give ids (--ids)";
+        }
+        return error;
+    }
+    auto definition = parse(*text);
+    auto tokenizer = definition ? makeBpe(std::move(*definition)) : definition.error();
+    if (!tokenizer) {
+        Error error = tokenizer.error();
+        error.place = path.string();
+        return error;
+    }
+    return tokenizer;
+}
+
+} // namespace moire::capture
