@@ -18,6 +18,7 @@ struct Alignment
     std::vector<RowPair> rows; ///< sample order of the reference, then position
     std::vector<TapPair> taps; ///< execution order of the reference
     std::vector<std::pair<std::size_t, std::size_t>> routers;
+    bool comparesLogits = false; ///< both have top-K tables and no pattern leaves lm_head.out out
     AlignmentSummary summary;
     /// Per compared sample of the reference: both sample indices and where the tokens part.
     struct SamplePair

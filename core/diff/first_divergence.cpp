@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/diff/first_divergence.h"
+
+#include "core/base/text.h"
+#include "core/diff/logits_record.h"
+#include "core/diff/origin.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace moire::diff {
+
+namespace {
+
+/// topKSizes[fiveAt] == 5: the K of first.topk.
+constexpr std::size_t fiveAt = 2;
+static_assert(topKSizes[fiveAt] == 5);
+
+Divergence atRow(const FoldView& view, std::size_t row)
+{
+    const RowPair& pair = view.alignment.rows[row];
+    Divergence divergence;
+    divergence.sample = view.sampleOf(row).id;
+    divergence.row = pair.reference;
+    divergence.targetRow = pair.target;
+    divergence.position = pair.position;
+    divergence.phase = view.reference.row(pair.reference).phase;
+    return divergence;
+}
+
+Divergence atSite(const FoldView& view, std::size_t row, std::size_t tapPair)
+{
+    Divergence divergence = atRow(view, row);
+    const trace::Tap& tap = view.tap(tapPair);
+    divergence.tap = tap.name;
+    divergence.layer = tap.layer;
+    divergence.referenceType = tap.dtype;
+    divergence.targetType = view.targetTap(tapPair).dtype;
+    const OriginContext context{view.reference.header(), view.target.header(), view.alignment.rows,
+                                view.alignment.taps, [&view](std::size_t r, std::size_t t) {
+                                    return view.records[r] == nullptr
+                                               ? Site::State::NotRecorded
+                                               : view.records[r]->sites[t].state;
+                                }};
+    // Ids may differ over equal logits (sampling): then there is nothing to tell the origin of.
+    if (context.state(row, tapPair) == Site::State::Different)
+        divergence.origin = originOf(context, row, tapPair);
+    return divergence;
+}
+
+/// A divergence of logits, told by token ids.
+Divergence atLogits(const FoldView& view, std::size_t row, std::int32_t referenceId,
+                    std::int32_t targetId)
+{
+    Divergence divergence = view.head ? atSite(view, row, *view.head) : atRow(view, row);
+    divergence.tap = trace::headTapName;
+    divergence.referenceValue = referenceId;
+    divergence.targetValue = targetId;
+    return divergence;
+}
+
+std::optional<Divergence> firstBitwise(const FoldView& view)
+{
+    for (std::size_t row = 0; row < view.records.size(); ++row) {
+        if (view.records[row] == nullptr)
+            continue;
+        const auto& sites = view.records[row]->sites;
+        const auto different = std::find_if(sites.begin(), sites.end(), [](const Site& site) {
+            return site.state == Site::State::Different;
+        });
+        if (different == sites.end()) {
+            if (view.head || !view.records[row]->logits.tablesDiffer)
+                continue;
+            Divergence divergence = atRow(view, row);
+            divergence.tap = trace::headTapName;
+            divergence.note = "the recorded top-K tables differ; the logits are not tapped";
+            return divergence;
+        }
+        const auto tapPair = static_cast<std::size_t>(different - sites.begin());
+        Divergence divergence = atSite(view, row, tapPair);
+        if (different->valuesCompared)
+            fillElement(view.reference, view.target, view.alignment.rows[row],
+                        view.alignment.taps[tapPair], different->worstElement, divergence);
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+/// First element whose finiteness class differs, when values can be read.
+std::optional<std::uint32_t> firstNonFiniteElement(const FoldView& view, const RowPair& row,
+                                                   const TapPair& tap)
+{
+    const auto reference = view.reference.values(tap.reference, row.reference, row.reference + 1);
+    const auto target = view.target.values(tap.target, row.target, row.target + 1);
+    if (!reference || !target)
+        return std::nullopt;
+    for (std::uint32_t i = 0; i < reference->width; ++i) {
+        const double r = numeric::toDouble(
+            numeric::bitsAt(reference->row(row.reference), reference->dtype, i), reference->dtype);
+        const double t = numeric::toDouble(
+            numeric::bitsAt(target->row(row.target), target->dtype, i), target->dtype);
+        const bool bothFinite = std::isfinite(r) && std::isfinite(t);
+        if (!bothFinite && !(std::isnan(r) && std::isnan(t)) && !(r == t))
+            return i;
+    }
+    return std::nullopt;
+}
+
+std::optional<Divergence> firstNonFinite(const FoldView& view)
+{
+    for (std::size_t row = 0; row < view.records.size(); ++row) {
+        const RowRecord* record = view.records[row];
+        if (record == nullptr || record->nonFinite.empty())
+            continue;
+        const std::size_t tapPair = record->nonFinite.front();
+        Divergence divergence = atSite(view, row, tapPair);
+        divergence.note = "NaN or infinite on one side";
+        if (record->sites[tapPair].valuesCompared)
+            if (const auto element = firstNonFiniteElement(view, view.alignment.rows[row],
+                                                           view.alignment.taps[tapPair]))
+                fillElement(view.reference, view.target, view.alignment.rows[row],
+                            view.alignment.taps[tapPair], *element, divergence);
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+/// The best `count` ids of one side's row.
+std::vector<std::int32_t> bestIds(const FoldView& view, bool ofReference, std::size_t row,
+                                  std::size_t count)
+{
+    const trace::Run& run = ofReference ? view.reference : view.target;
+    const RowPair& pair = view.alignment.rows[row];
+    const trace::RowIndex r = ofReference ? pair.reference : pair.target;
+    std::vector<std::int32_t> ids;
+    if (view.head && view.records[row]->logits.full) {
+        const TapPair& tap = view.alignment.taps[*view.head];
+        const auto values = run.values(ofReference ? tap.reference : tap.target, r, r + 1);
+        if (!values)
+            return ids;
+        const std::vector<float> row32 = asFloats({values->row(r), values->dtype, values->width});
+        for (const numeric::Ranked& entry : numeric::topK(row32.data(), row32.size(), count))
+            ids.push_back(entry.id);
+    } else if (const auto table = run.topK(r)) {
+        const auto known = table->ids.first(std::min(count, table->ids.size()));
+        ids.assign(known.begin(), known.end());
+    }
+    return ids;
+}
+
+/// The first of `a` that is not in `b`.
+std::optional<std::int32_t> firstMissing(const std::vector<std::int32_t>& a,
+                                         const std::vector<std::int32_t>& b)
+{
+    for (const std::int32_t id : a)
+        if (std::find(b.begin(), b.end(), id) == b.end())
+            return id;
+    return std::nullopt;
+}
+
+std::optional<Divergence> firstTopK(const FoldView& view)
+{
+    for (std::size_t row = 0; row < view.records.size(); ++row) {
+        if (view.records[row] == nullptr)
+            continue;
+        const LogitsRow& logits = view.records[row]->logits.row;
+        const auto bit = static_cast<std::uint8_t>(1U << fiveAt);
+        if ((logits.known & bit) == 0 || (logits.setEqual & bit) != 0)
+            continue;
+        const auto ours = bestIds(view, true, row, topKSizes[fiveAt]);
+        const auto theirs = bestIds(view, false, row, topKSizes[fiveAt]);
+        const std::int32_t gone = firstMissing(ours, theirs).value_or(-1);
+        const std::int32_t come = firstMissing(theirs, ours).value_or(-1);
+        Divergence divergence = atLogits(view, row, gone, come);
+        divergence.note = "token " + std::to_string(come) + " for token " + std::to_string(gone)
+                          + " among the best " + std::to_string(topKSizes[fiveAt]);
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+std::optional<Divergence> firstArgmax(const FoldView& view)
+{
+    for (std::size_t row = 0; row < view.records.size(); ++row) {
+        if (view.records[row] == nullptr)
+            continue;
+        const LogitsRow& logits = view.records[row]->logits.row;
+        if (logits.referenceTop == logits.targetTop)
+            continue;
+        Divergence divergence = atLogits(view, row, logits.referenceTop, logits.targetTop);
+        divergence.note = "best token " + std::to_string(logits.targetTop) + " for token "
+                          + std::to_string(logits.referenceTop);
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+std::optional<Divergence> firstExperts(const FoldView& view)
+{
+    for (std::size_t row = 0; row < view.records.size(); ++row) {
+        if (view.records[row] == nullptr)
+            continue;
+        const auto& routes = view.records[row]->routes;
+        const auto changed = std::find_if(routes.begin(), routes.end(),
+                                          [](const RouteRecord& r) { return r.cell.replaced > 0; });
+        if (changed == routes.end())
+            continue;
+        const auto routerPair = static_cast<std::size_t>(changed - routes.begin());
+        const trace::RouterLayer& layer = view.router(routerPair);
+        const std::string name = layer.module + ".out";
+        const auto tap = view.reference.findTap(name);
+        const auto pair = tap ? pairOfTap(view.alignment.taps, *tap) : std::nullopt;
+        Divergence divergence = pair ? atSite(view, row, *pair) : atRow(view, row);
+        divergence.tap = name;
+        divergence.layer = layer.layer;
+        const auto gone = firstMissing(changed->referenceIds, changed->targetIds);
+        const auto come = firstMissing(changed->targetIds, changed->referenceIds);
+        if (gone)
+            divergence.referenceValue = *gone;
+        if (come)
+            divergence.targetValue = *come;
+        divergence.note = "expert " + (come ? std::to_string(*come) : "none") + " for expert "
+                          + (gone ? std::to_string(*gone) : "none");
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+std::string quoted(const trace::Token& token)
+{
+    return std::to_string(token.id) + " “" + base::visibleText(token.bytes) + "”";
+}
+
+/// The row that emitted the first differing response token.
+std::optional<Divergence> firstToken(const FoldView& view)
+{
+    for (const Alignment::SamplePair& sample : view.alignment.samples) {
+        if (!sample.split || *sample.split == 0)
+            continue;
+        const trace::Token& ours = view.reference.tokens(sample.reference)[*sample.split];
+        const trace::Token& theirs = view.target.tokens(sample.target)[*sample.split];
+        if (!ours.response || !theirs.response)
+            continue;
+        const auto& rows = view.alignment.rows;
+        const auto row = std::find_if(rows.begin(), rows.end(), [&](const RowPair& pair) {
+            return pair.sample == sample.reference && pair.position + 1 == *sample.split;
+        });
+        if (row == rows.end()
+            || view.records[static_cast<std::size_t>(row - rows.begin())] == nullptr)
+            continue;
+        Divergence divergence =
+            atLogits(view, static_cast<std::size_t>(row - rows.begin()), ours.id, theirs.id);
+        divergence.note = "token " + std::to_string(*sample.split) + " is " + quoted(theirs)
+                          + " instead of " + quoted(ours);
+        return divergence;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+void fillElement(const trace::Run& reference, const trace::Run& target, const RowPair& row,
+                 const TapPair& tap, std::uint32_t element, Divergence& divergence)
+{
+    const auto ours = reference.values(tap.reference, row.reference, row.reference + 1);
+    const auto theirs = target.values(tap.target, row.target, row.target + 1);
+    if (!ours || !theirs || element >= ours->width)
+        return;
+    const auto bits = [&](std::uint32_t i) {
+        return std::pair(numeric::bitsAt(ours->row(row.reference), ours->dtype, i),
+                         numeric::bitsAt(theirs->row(row.target), theirs->dtype, i));
+    };
+    auto [a, b] = bits(element);
+    // NaNs that differ in payload only have no |Δ|: the lowest such element stands for them.
+    for (std::uint32_t i = 0; a == b && ours->dtype == theirs->dtype && i < ours->width; ++i)
+        if (const auto [x, y] = bits(i); x != y) {
+            std::tie(a, b) = std::pair(x, y);
+            element = i;
+        }
+    divergence.element = element;
+    divergence.referenceBits = a;
+    divergence.targetBits = b;
+    divergence.referenceValue = numeric::toDouble(a, ours->dtype);
+    divergence.targetValue = numeric::toDouble(b, theirs->dtype);
+    if (ours->dtype == theirs->dtype)
+        divergence.ulps = numeric::ulpDistance(a, b, ours->dtype);
+}
+
+FirstDivergences findFirst(const FoldView& view)
+{
+    FirstDivergences first;
+    first.bitwise = firstBitwise(view);
+    first.topK = firstTopK(view);
+    first.experts = firstExperts(view);
+    first.argmax = firstArgmax(view);
+    first.token = firstToken(view);
+    first.nonFinite = firstNonFinite(view);
+    return first;
+}
+
+} // namespace moire::diff

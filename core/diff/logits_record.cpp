@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/diff/logits_record.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace moire::diff {
+
+namespace {
+
+using numeric::Ranked;
+
+/// The largest K of topKSizes.
+constexpr std::size_t longestList = topKSizes.back();
+/// How many of the reference's best are followed into the target's ranking (E6).
+constexpr std::size_t followedRanks = 5;
+/// Keeps the denominator of B3 away from zero; the value is VeXact's.
+constexpr double relativeFloor = 1e-8;
+
+/// One side's ranking and a way to look ids up in it.
+struct Ranking
+{
+    std::vector<Ranked> top;    ///< best first, at most longestList
+    std::span<const float> all; ///< the whole row, or empty: `top` is all that is known
+    std::optional<double> logSumExp;
+    numeric::DType dtype = numeric::DType::FP32;
+
+    std::optional<double> valueOf(std::int32_t id) const
+    {
+        if (!all.empty())
+            return static_cast<double>(all[static_cast<std::size_t>(id)]);
+        const auto at = std::find_if(top.begin(), top.end(),
+                                     [id](const Ranked& entry) { return entry.id == id; });
+        return at == top.end() ? std::nullopt : std::optional<double>(at->value);
+    }
+
+    std::optional<std::int32_t> rankOf(std::int32_t id) const
+    {
+        for (std::size_t i = 0; i < top.size(); ++i)
+            if (top[i].id == id)
+                return static_cast<std::int32_t>(i);
+        if (all.empty())
+            return std::nullopt;
+        const Ranked own{id, all[static_cast<std::size_t>(id)]};
+        std::int32_t rank = 0;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            rank += ranksBefore({static_cast<std::int32_t>(i), all[i]}, own) ? 1 : 0;
+        return rank;
+    }
+};
+
+std::optional<double> finiteDifference(std::optional<double> a, std::optional<double> b)
+{
+    if (!a || !b || !std::isfinite(*a - *b))
+        return std::nullopt;
+    return *a - *b;
+}
+
+void compareLists(const Ranking& reference, const Ranking& target, LogitsRow& row)
+{
+    for (std::size_t i = 0; i < topKSizes.size(); ++i) {
+        const std::size_t k = topKSizes[i];
+        if (reference.top.size() < k || target.top.size() < k)
+            continue;
+        const auto bit = static_cast<std::uint8_t>(1U << i);
+        std::array<std::int32_t, longestList> a{};
+        std::array<std::int32_t, longestList> b{};
+        bool sameOrder = true;
+        for (std::size_t j = 0; j < k; ++j) {
+            a[j] = reference.top[j].id;
+            b[j] = target.top[j].id;
+            sameOrder = sameOrder && a[j] == b[j];
+        }
+        std::sort(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(k));
+        std::sort(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(k));
+        std::size_t common = 0;
+        for (std::size_t m = 0, n = 0; m < k && n < k;) {
+            common += a[m] == b[n] ? 1 : 0;
+            const bool advanceFirst = a[m] <= b[n];
+            n += b[n] <= a[m] ? 1 : 0;
+            m += advanceFirst ? 1 : 0;
+        }
+        row.known = static_cast<std::uint8_t>(row.known | bit);
+        row.overlap[i] = static_cast<std::uint8_t>(common);
+        if (common == k)
+            row.setEqual = static_cast<std::uint8_t>(row.setEqual | bit);
+        if (sameOrder)
+            row.orderEqual = static_cast<std::uint8_t>(row.orderEqual | bit);
+    }
+}
+
+void addMasses(const Ranking& reference, const Ranking& target, LogitsRecord& record)
+{
+    std::optional<double> ours = reference.logSumExp ? std::optional<double>(0) : std::nullopt;
+    std::optional<double> theirs = target.logSumExp ? std::optional<double>(0) : std::nullopt;
+    std::size_t size = 0;
+    for (std::size_t j = 0; j < reference.top.size() && size < topKSizes.size(); ++j) {
+        const auto add = [&](std::optional<double>& mass, std::optional<double> logit,
+                             std::optional<double> logSumExp) {
+            if (mass && logit && std::isfinite(*logit))
+                *mass += std::exp(*logit - *logSumExp);
+            else
+                mass.reset();
+        };
+        add(ours, reference.top[j].value, reference.logSumExp);
+        add(theirs, theirs ? target.valueOf(reference.top[j].id) : std::nullopt, target.logSumExp);
+        if (j + 1 != topKSizes[size])
+            continue;
+        record.referenceMass[size] = ours;
+        record.targetMass[size] = theirs;
+        ++size;
+    }
+}
+
+double marginOf(const Ranking& side)
+{
+    if (side.top.size() < 2)
+        return std::numeric_limits<double>::quiet_NaN();
+    return static_cast<double>(side.top[0].value) - static_cast<double>(side.top[1].value);
+}
+
+std::optional<std::uint64_t> marginUlps(const Ranking& side)
+{
+    if (side.top.size() < 2 || !std::isfinite(marginOf(side)))
+        return std::nullopt;
+    return ulpsBetween(side.top[0].value, side.top[1].value, side.dtype);
+}
+
+void addRankChanges(const Ranking& reference, const Ranking& target, LogitsRecord& record)
+{
+    record.rankOfTop = target.rankOf(reference.top[0].id);
+    std::optional<std::int32_t> furthest = 0;
+    for (std::size_t j = 0; j < std::min(followedRanks, reference.top.size()) && furthest; ++j) {
+        const auto rank = target.rankOf(reference.top[j].id);
+        furthest =
+            rank
+                ? std::optional(std::max(*furthest, std::abs(*rank - static_cast<std::int32_t>(j))))
+                : std::nullopt;
+    }
+    record.rankShift = furthest;
+}
+
+/// All that two rankings tell, whether from full rows or from tables.
+void compareRankings(const Ranking& reference, const Ranking& target, std::int32_t claimed,
+                     LogitsRecord& record)
+{
+    LogitsRow& row = record.row;
+    compareLists(reference, target, row);
+    if (reference.top.empty() || target.top.empty())
+        return;
+    row.referenceTop = reference.top[0].id;
+    row.targetTop = target.top[0].id;
+    row.referenceMargin = marginOf(reference);
+    row.targetMargin = marginOf(target);
+    record.referenceMarginUlps = marginUlps(reference);
+    record.targetMarginUlps = marginUlps(target);
+    record.topNotFinite =
+        !std::isfinite(reference.top[0].value) || !std::isfinite(target.top[0].value);
+    addMasses(reference, target, record);
+    addRankChanges(reference, target, record);
+    if (reference.top.size() >= 2) {
+        const auto change = [&](std::size_t j) {
+            return finiteDifference(target.valueOf(reference.top[j].id),
+                                    static_cast<double>(reference.top[j].value));
+        };
+        record.directionalError = finiteDifference(change(1), change(0));
+    }
+    if (row.referenceTop != row.targetTop) {
+        const auto other = reference.valueOf(row.targetTop);
+        record.flipGap = finiteDifference(static_cast<double>(reference.top[0].value), other);
+        if (record.flipGap)
+            record.flipGapUlps =
+                ulpsBetween(reference.top[0].value, static_cast<float>(*other), reference.dtype);
+    }
+    if (claimed >= 0
+        && (target.all.empty() || static_cast<std::size_t>(claimed) < target.all.size()))
+        record.claimedMargin =
+            finiteDifference(static_cast<double>(target.top[0].value), target.valueOf(claimed));
+}
+
+/// A2, B3 and the second pass of B7.
+void compareElementwise(std::span<const float> r, std::span<const float> t, LogitsRecord& record)
+{
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        record.roundedEqual +=
+            numeric::bf16FromFloat(r[i]) == numeric::bf16FromFloat(t[i]) ? 1U : 0U;
+        const double d = static_cast<double>(t[i]) - static_cast<double>(r[i]);
+        if (!std::isfinite(d))
+            continue;
+        const double relative =
+            std::fabs(d) / (std::fabs(static_cast<double>(r[i])) + relativeFloor);
+        if (relative > record.maxRelative) {
+            record.maxRelative = relative;
+            record.maxRelativeAt = static_cast<std::uint32_t>(i);
+        }
+        const double centred = d - record.sums.meanDifference;
+        record.centredSquares += centred * centred;
+    }
+}
+
+/// A5. Sign, exponent and mantissa are fields of the recorded bits.
+void compareFields(const FullLogits& reference, const FullLogits& target, LogitsRecord& record)
+{
+    if (reference.dtype != target.dtype || !numeric::isFloat(reference.dtype))
+        return;
+    const int mantissaBits = numeric::layoutOf(reference.dtype).mantissaBits;
+    const std::uint64_t mask = (std::uint64_t{1} << static_cast<unsigned>(mantissaBits)) - 1;
+    for (std::size_t i = 0; i < reference.width; ++i) {
+        const std::uint64_t a = numeric::bitsAt(reference.data, reference.dtype, i);
+        const std::uint64_t b = numeric::bitsAt(target.data, target.dtype, i);
+        if ((a & ~mask) != (b & ~mask) || !std::isfinite(numeric::toDouble(a, reference.dtype))
+            || !std::isfinite(numeric::toDouble(b, target.dtype)))
+            continue;
+        ++record.exponentMatched;
+        const std::uint64_t high = std::max(a & mask, b & mask);
+        record.mantissaDistance += static_cast<double>(high - std::min(a & mask, b & mask));
+    }
+}
+
+Ranking rankingOf(const TopKTable& table)
+{
+    Ranking ranking;
+    ranking.dtype = table.dtype;
+    for (std::size_t j = 0; j < table.view.ids.size() && table.view.ids[j] >= 0; ++j)
+        ranking.top.push_back({table.view.ids[j], table.view.values[j]});
+    if (std::isfinite(table.view.logSumExp))
+        ranking.logSumExp = table.view.logSumExp;
+    return ranking;
+}
+
+} // namespace
+
+std::vector<float> asFloats(const FullLogits& logits)
+{
+    std::vector<float> values(logits.width);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(
+            numeric::toDouble(numeric::bitsAt(logits.data, logits.dtype, i), logits.dtype));
+    return values;
+}
+
+std::optional<std::uint64_t> ulpsBetween(float a, float b, numeric::DType dtype)
+{
+    switch (dtype) {
+    case numeric::DType::BF16:
+        return numeric::ulpDistance(numeric::bf16FromFloat(a), numeric::bf16FromFloat(b), dtype);
+    case numeric::DType::FP16:
+        return numeric::ulpDistance(numeric::fp16FromFloat(a), numeric::fp16FromFloat(b), dtype);
+    case numeric::DType::FP32:
+        return numeric::ulpDistance(std::bit_cast<std::uint32_t>(a),
+                                    std::bit_cast<std::uint32_t>(b), dtype);
+    default:
+        return std::nullopt;
+    }
+}
+
+void compareFullLogits(const FullLogits& reference, const FullLogits& target, std::int32_t claimed,
+                       LogitsRecord& record)
+{
+    record.full = true;
+    record.sums = numeric::compareLogits(reference.data, reference.dtype, target.data, target.dtype,
+                                         reference.width);
+    record.row.compared = record.sums.comparable;
+    record.row.forwardKl = record.sums.forwardKl;
+    record.row.reverseKl = record.sums.reverseKl;
+    record.row.totalVariation = record.sums.totalVariation;
+    const std::vector<float> r = asFloats(reference);
+    const std::vector<float> t = asFloats(target);
+    compareElementwise(r, t, record);
+    compareFields(reference, target, record);
+    Ranking ours{numeric::topK(r.data(), r.size(), longestList), r, std::nullopt, reference.dtype};
+    Ranking theirs{numeric::topK(t.data(), t.size(), longestList), t, std::nullopt, target.dtype};
+    if (record.sums.comparable) {
+        ours.logSumExp = record.sums.referenceLogSumExp;
+        theirs.logSumExp = record.sums.targetLogSumExp;
+    }
+    compareRankings(ours, theirs, claimed, record);
+}
+
+void compareTopKTables(const TopKTable& reference, const TopKTable& target, std::int32_t claimed,
+                       LogitsRecord& record)
+{
+    Ranking ours = rankingOf(reference);
+    Ranking theirs = rankingOf(target);
+    const std::size_t common = std::min(ours.top.size(), theirs.top.size());
+    for (std::size_t j = 0; j < common; ++j)
+        record.tablesDiffer = record.tablesDiffer || ours.top[j].id != theirs.top[j].id
+                              || std::bit_cast<std::uint32_t>(ours.top[j].value)
+                                     != std::bit_cast<std::uint32_t>(theirs.top[j].value);
+    compareRankings(ours, theirs, claimed, record);
+}
+
+void addChosenToken(const trace::Run& reference, const trace::Run& target, const RowPair& pair,
+                    LogitsRecord& record)
+{
+    const trace::Row ours = reference.row(pair.reference);
+    const trace::Row theirs = target.row(pair.target);
+    const std::size_t next = std::size_t{pair.position} + 1;
+    const auto ourTokens = reference.tokens(ours.sample);
+    const auto theirTokens = target.tokens(theirs.sample);
+    if (next < ourTokens.size()) {
+        record.referenceNext = ourTokens[next].id;
+        record.predictsResponse = ourTokens[next].response;
+    }
+    if (next < theirTokens.size()) {
+        record.targetNext = theirTokens[next].id;
+        record.targetPredictsResponse = theirTokens[next].response;
+    }
+    if (ours.score.id < 0 || ours.score.id != theirs.score.id || !std::isfinite(ours.score.logProb)
+        || !std::isfinite(theirs.score.logProb))
+        return;
+    record.referenceLogProb = ours.score.logProb;
+    record.targetLogProb = theirs.score.logProb;
+}
+
+} // namespace moire::diff

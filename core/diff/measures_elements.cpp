@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/diff/measure_builder.h"
+#include "core/diff/measures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace moire::diff {
+
+namespace {
+
+constexpr double million = 1e6;
+
+double partsPerMillion(double numerator, double denominator)
+{
+    return million * numerator / denominator;
+}
+
+/// What one tap pair's sites add up to, collected in one walk over the rows.
+struct Collected
+{
+    Terms equal, unequal, digestEqual, squares, relative;
+    RowValues maxUlp, maxAbs, relativeL2, oneMinusCosine;
+    double sumUlp = 0, sumAbs = 0;
+    std::uint64_t elements = 0, finite = 0, rows = 0;
+    Site total;           ///< sums over all rows
+    bool complete = true; ///< every row's values are known, or equal by digest
+};
+
+void addSums(const Site& site, Site& total)
+{
+    total.sumSquares += site.sumSquares;
+    total.referenceSquares += site.referenceSquares;
+    total.targetSquares += site.targetSquares;
+}
+
+void collectValues(std::size_t row, const Site& site, Collected& c)
+{
+    c.sumUlp += static_cast<double>(site.sumUlp);
+    c.sumAbs += site.sumAbs;
+    c.finite += site.finite;
+    c.squares.push_back({row, site.sumSquares, static_cast<double>(site.finite)});
+    c.relative.push_back({row, site.sumSquares, site.referenceSquares});
+    addSums(site, c.total);
+    const std::int64_t worst = site.classChanges == 0 && site.unequal > 0
+                                   ? static_cast<std::int64_t>(site.worstElement)
+                                   : -1;
+    c.maxUlp.push_back({row, static_cast<double>(site.maxUlp), -1});
+    c.maxAbs.push_back({row, site.maxAbs, worst});
+    if (const double value = site.relativeL2(); std::isfinite(value))
+        c.relativeL2.push_back({row, value});
+    if (const double value = site.oneMinusCosine(); std::isfinite(value))
+        c.oneMinusCosine.push_back({row, value});
+}
+
+Collected collect(const FoldView& view, std::size_t tapPair)
+{
+    Collected c;
+    view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        const Site& site = record.sites[tapPair];
+        const auto elements = static_cast<double>(site.elements);
+        ++c.rows;
+        c.elements += site.elements;
+        if (site.state != Site::State::NotRecorded)
+            c.digestEqual.push_back({row, site.state == Site::State::Equal ? 1.0 : 0.0, 1});
+        if (!site.valuesCompared && site.state != Site::State::Equal) {
+            c.complete = false;
+            return;
+        }
+        const auto unequal = static_cast<double>(site.unequal);
+        c.equal.push_back({row, elements - unequal, elements});
+        c.unequal.push_back({row, unequal, elements});
+        if (site.valuesCompared)
+            collectValues(row, site, c);
+    });
+    return c;
+}
+
+/// A7. (normal, normal) is what the other cells leave.
+Measure classMatrix(const FoldView& view, std::size_t tapPair, const Collected& c)
+{
+    constexpr std::size_t classes = numeric::valueClassCount;
+    Measure measure = named("A7", whyNoValues(view));
+    if (c.squares.size() != c.rows || c.rows == 0)
+        return measure;
+    measure.matrix.assign(classes, std::vector<std::uint64_t>(classes, 0));
+    std::uint64_t others = 0;
+    std::uint64_t changed = 0;
+    view.forEachRow([&](std::size_t, const RowRecord& record) {
+        const auto [begin, end] =
+            std::equal_range(record.classes.begin(), record.classes.end(),
+                             ClassCell{static_cast<std::uint32_t>(tapPair), 0, 0},
+                             [](const ClassCell& a, const ClassCell& b) { return a.tap < b.tap; });
+        for (auto cell = begin; cell != end; ++cell) {
+            const std::size_t from = cell->cell / classes;
+            const std::size_t to = cell->cell % classes;
+            measure.matrix[from][to] += cell->count;
+            others += cell->count;
+            changed += from != to ? cell->count : 0;
+        }
+    });
+    measure.matrix[0][0] = c.elements - others;
+    measure.n = c.elements;
+    setValue(measure, static_cast<double>(changed));
+    return measure;
+}
+
+void addBitwise(const FoldView& view, std::size_t tapPair, const Collected& c, Detail detail,
+                Measures& measures)
+{
+    const bool sameType = view.tap(tapPair).dtype == view.targetTap(tapPair).dtype;
+    const std::string why =
+        sameType ? whyNoValues(view) : "the dtypes differ; A2 compares after rounding";
+    Measure equal = named("A1", why);
+    Measure unequal = named("A3", why);
+    Measure ulps = named("A4", why);
+    Measure digests = named("A6", sameType ? "no row was compared" : why);
+    if (sameType && c.complete) {
+        setRatio(equal, c.equal, percent);
+        setRatio(unequal, c.unequal, partsPerMillion);
+        if (detail == Detail::Full)
+            setPositions(equal, view, c.equal, percent);
+    }
+    if (sameType)
+        setRatio(digests, c.digestEqual, percent);
+    if (sameType && c.maxUlp.size() == c.rows && c.rows > 0) {
+        ulps.n = c.elements;
+        setLargest(ulps, view, c.maxUlp, view.tap(tapPair).name, Curve::None);
+        ulps.parameters["mean"] = c.sumUlp / static_cast<double>(c.elements);
+        if (detail == Detail::Short)
+            ulps.percentiles.clear();
+    }
+    measures.insert(measures.end(), {equal, unequal, ulps, digests});
+    measures.push_back(classMatrix(view, tapPair, c));
+}
+
+void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c, Detail detail,
+                   Measures& measures)
+{
+    const std::string& name = view.tap(tapPair).name;
+    const std::string why = whyNoValues(view);
+    std::array<Measure, 4> made{named("B1", why), named("B2", why), named("B4", why),
+                                named("B5", why)};
+    auto& [square, largest, relative, cosine] = made;
+    if (c.squares.size() == c.rows && c.rows > 0) {
+        const Curve curve = detail == Detail::Full ? Curve::ByPosition : Curve::None;
+        for (Measure& measure : made)
+            measure.n = c.finite;
+        setRatio(square, c.squares, quotient);
+        if (square.value)
+            square.parameters["rmse"] = std::sqrt(*square.value);
+        setLargest(largest, view, c.maxAbs, name, curve);
+        if (c.finite > 0)
+            largest.parameters["mean"] = c.sumAbs / static_cast<double>(c.finite);
+        else
+            largest = named("B2", "no element is finite on both sides");
+        setRatio(relative, c.relative, rootOfQuotient);
+        setPercentiles(relative, view, c.relativeL2, name);
+        setValue(cosine, c.total.oneMinusCosine());
+        setPercentiles(cosine, view, c.oneMinusCosine, name);
+        if (detail == Detail::Full) {
+            setPositions(square, view, c.squares, quotient);
+            setPositions(relative, view, c.relative, rootOfQuotient);
+        } else {
+            for (Measure& measure : made)
+                measure.percentiles.clear();
+        }
+    }
+    // Only logits have logits' unit.
+    if (view.tap(tapPair).kind != trace::TapKind::Head)
+        for (Measure& measure : made)
+            measure.unit.clear();
+    measures.insert(measures.end(), made.begin(), made.end());
+}
+
+} // namespace
+
+std::string whyNoValues(const FoldView& view)
+{
+    if (view.options.firstOnly)
+        return "only the first divergences were asked for";
+    if (view.reference.header().level != trace::Level::Full)
+        return "the reference holds no values (level "
+               + std::string(nameOf(view.reference.header().level)) + ")";
+    if (view.target.header().level != trace::Level::Full)
+        return "the target holds no values (level "
+               + std::string(nameOf(view.target.header().level)) + ")";
+    return "no row was compared";
+}
+
+std::string whyNoLogits(const FoldView& view)
+{
+    if (!view.head && !view.alignment.comparesLogits)
+        return "lm_head.out is not among the taps compared";
+    return view.head ? whyNoValues(view)
+                     : "lm_head.out was not tapped on both sides; only top-K tables are compared";
+}
+
+void addElementMeasures(const FoldView& view, std::size_t tapPair, Detail detail,
+                        Measures& measures)
+{
+    const Collected c = collect(view, tapPair);
+    addBitwise(view, tapPair, c, detail, measures);
+    addDifference(view, tapPair, c, detail, measures);
+}
+
+} // namespace moire::diff

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/diff/report_parts.h"
+
+#include "core/diff/first_divergence.h"
+#include "core/diff/measure_builder.h"
+#include "core/diff/measures.h"
+#include "core/diff/metric_catalogue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace moire::diff {
+
+namespace {
+
+RunSummary summaryOf(const trace::Run& run)
+{
+    return {run.source(),   run.header().environment, run.samples().size(),
+            run.rowCount(), run.header().taps.size(), run.complete()};
+}
+
+std::vector<EnvironmentDifference> differencesOf(const trace::Environment& reference,
+                                                 const trace::Environment& target)
+{
+    std::vector<EnvironmentDifference> differences;
+    const auto compare = [&](const std::string& key) {
+        if (trace::isIncidental(key))
+            return;
+        const auto* ours = reference.find(key);
+        const auto* theirs = target.find(key);
+        if ((ours == nullptr) == (theirs == nullptr) && (ours == nullptr || *ours == *theirs))
+            return;
+        differences.push_back({key, reference.text(key), target.text(key)});
+    };
+    for (const auto& [key, value] : reference.fields())
+        compare(key);
+    for (const auto& [key, value] : target.fields())
+        if (reference.find(key) == nullptr)
+            compare(key);
+    return differences;
+}
+
+std::vector<TapReport> tapReports(const FoldView& view)
+{
+    std::vector<TapReport> reports;
+    reports.reserve(view.alignment.taps.size());
+    for (std::size_t i = 0; i < view.alignment.taps.size(); ++i) {
+        const trace::Tap& tap = view.tap(i);
+        TapReport report{tap.name, tap.layer, tap.kind, 0, 0, {}};
+        view.forEachRow([&](std::size_t, const RowRecord& record) {
+            ++report.rows;
+            report.elements += record.sites[i].elements;
+        });
+        addElementMeasures(view, i, Detail::Short, report.measures);
+        sortMeasures(report.measures);
+        reports.push_back(std::move(report));
+    }
+    return reports;
+}
+
+SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pair,
+                          std::uint64_t notComparable)
+{
+    const trace::Sample& sample = view.reference.samples()[indexOf(pair.reference)];
+    SampleReport report;
+    report.id = sample.id;
+    report.category = sample.category;
+    report.split = pair.split;
+    report.notComparable = notComparable;
+    view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        ++report.rowsCompared;
+        const std::uint32_t position = view.alignment.rows[row].position;
+        const bool different =
+            std::any_of(record.sites.begin(), record.sites.end(),
+                        [](const Site& site) { return site.state == Site::State::Different; });
+        if (!report.firstBitwise && (different || record.logits.tablesDiffer))
+            report.firstBitwise = position;
+        if (!report.firstArgmax && record.logits.row.referenceTop != record.logits.row.targetTop)
+            report.firstArgmax = position;
+    });
+    addSampleMeasures(view, report.measures);
+    return report;
+}
+
+/// Rows at or after each pair's split, both sides together.
+std::vector<std::uint64_t> rowsAfterSplits(const FoldView& view)
+{
+    const auto count = [](const trace::Run& run) {
+        std::vector<std::vector<std::uint32_t>> positions(run.samples().size());
+        for (trace::RowIndex r = 0; r < run.rowCount(); ++r) {
+            const trace::Row row = run.row(r);
+            positions[indexOf(row.sample)].push_back(row.position);
+        }
+        return positions;
+    };
+    const auto ours = count(view.reference);
+    const auto theirs = count(view.target);
+    std::vector<std::uint64_t> after;
+    for (const Alignment::SamplePair& pair : view.alignment.samples) {
+        const auto late = [&](const std::vector<std::uint32_t>& positions) {
+            return pair.split ? std::count_if(positions.begin(), positions.end(),
+                                              [&](std::uint32_t p) { return p >= *pair.split; })
+                              : 0;
+        };
+        after.push_back(static_cast<std::uint64_t>(late(ours[indexOf(pair.reference)])
+                                                   + late(theirs[indexOf(pair.target)])));
+    }
+    return after;
+}
+
+std::vector<SampleReport> sampleReports(const FoldView& view)
+{
+    std::vector<SampleReport> reports;
+    const std::vector<std::uint64_t> after = rowsAfterSplits(view);
+    FoldView part = view;
+    std::size_t row = view.rowBegin;
+    for (std::size_t i = 0; i < view.alignment.samples.size(); ++i) {
+        const Alignment::SamplePair& pair = view.alignment.samples[i];
+        part.rowBegin = row;
+        while (row < view.rowEnd && view.alignment.rows[row].sample == pair.reference)
+            ++row;
+        part.rowEnd = row;
+        reports.push_back(sampleReport(part, pair, after[i]));
+    }
+    return reports;
+}
+
+} // namespace
+
+void sortMeasures(Measures& measures)
+{
+    const auto place = [](const Measure& measure) {
+        return &metricOf(measure.id) - metricCatalogue().data();
+    };
+    std::stable_sort(measures.begin(), measures.end(),
+                     [&](const Measure& a, const Measure& b) { return place(a) < place(b); });
+}
+
+void addSampleMeasures(const FoldView& view, Measures& measures)
+{
+    Measures all;
+    if (view.head)
+        addElementMeasures(view, *view.head, Detail::Short, all);
+    addDistributionMeasures(view, all);
+    addTopKMeasures(view, all);
+    if (!view.alignment.routers.empty())
+        addRoutingMeasures(view, all);
+    for (Measure& measure : all) {
+        constexpr std::array wanted{"A1", "B2", "B4", "C1", "E1", "E3", "H1"};
+        if (std::find(wanted.begin(), wanted.end(), measure.id) == wanted.end())
+            continue;
+        measure.byPosition.clear(); // the grid has it
+        measure.percentiles.clear();
+        measures.push_back(std::move(measure));
+    }
+    sortMeasures(measures);
+}
+
+Report buildReport(const FoldView& view)
+{
+    Report report;
+    report.reference = summaryOf(view.reference);
+    report.target = summaryOf(view.target);
+    report.environmentDifferences =
+        differencesOf(view.reference.header().environment, view.target.header().environment);
+    report.alignment = view.alignment.summary;
+    report.alignment.rows = static_cast<std::uint64_t>(
+        std::count_if(view.records.begin(), view.records.end(),
+                      [](const RowRecord* record) { return record != nullptr; }));
+    report.first = findFirst(view);
+    addLogitsMeasures(view, report.measures);
+    addTopKMeasures(view, report.measures);
+    addMarginMeasures(view, report.measures);
+    addTokenMeasures(view, report.measures);
+    addRoutingMeasures(view, report.measures);
+    addLayerMeasures(view, report.measures);
+    addTaskMeasures(view, report.measures);
+    addCostMeasures(view, report.measures);
+    sortMeasures(report.measures);
+    report.taps = tapReports(view);
+    report.samples = sampleReports(view);
+    addVerdict(view, report);
+    return report;
+}
+
+} // namespace moire::diff

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/diff/fold_view.h"
+#include "core/diff/report.h"
+
+namespace moire::diff {
+
+/// The report over the records of `view`, except for the grid of sites and logits, which its maker
+/// copies in.
+Report buildReport(const FoldView& view);
+
+/// The sentence of the verdict and the exit status, from a report that is otherwise whole.
+void addVerdict(const FoldView& view, Report& report);
+
+} // namespace moire::diff

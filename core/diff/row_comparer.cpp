@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/diff/row_comparer.h"
+
+#include "core/diff/logits_record.h"
+#include "core/diff/route_record.h"
+#include "core/numeric/element_pair.h"
+
+#include <array>
+#include <utility>
+
+namespace moire::diff {
+
+namespace {
+
+using numeric::valueClassCount;
+constexpr std::size_t matrixCells = valueClassCount * valueClassCount;
+
+/// Finite classes are one class here; each of +Inf, −Inf and NaN is its own.
+std::size_t finiteness(std::size_t valueClass)
+{
+    return std::max(valueClass, static_cast<std::size_t>(numeric::ValueClass::Zero));
+}
+
+void keepClasses(const std::array<std::uint64_t, matrixCells>& matrix, std::size_t tapPair,
+                 RowRecord& record)
+{
+    bool nonFinite = false;
+    for (std::size_t cell = 1; cell < matrixCells; ++cell) { // cell 0 is (normal, normal)
+        if (matrix[cell] == 0)
+            continue;
+        record.classes.push_back({static_cast<std::uint32_t>(tapPair),
+                                  static_cast<std::uint8_t>(cell),
+                                  static_cast<std::uint32_t>(matrix[cell])});
+        nonFinite =
+            nonFinite || finiteness(cell / valueClassCount) != finiteness(cell % valueClassCount);
+    }
+    if (nonFinite)
+        record.nonFinite.push_back(static_cast<std::uint32_t>(tapPair));
+}
+
+void fill(Site& site, const numeric::ElementSums& sums)
+{
+    site.valuesCompared = true;
+    site.unequal = sums.unequal;
+    site.maxUlp = sums.maxUlp;
+    site.classChanges = sums.classChanges;
+    site.worstElement = sums.worst;
+    site.maxAbs = sums.maxAbs;
+    site.sumAbs = sums.sumAbs;
+    site.sumSquares = sums.sumSquares;
+    site.referenceSquares = sums.referenceSquares;
+    site.targetSquares = sums.targetSquares;
+    site.dot = sums.dot;
+    site.sumUlp = sums.sumUlp;
+    site.finite = sums.finite;
+    site.state = sums.unequal > 0 ? Site::State::Different : Site::State::Equal;
+}
+
+} // namespace
+
+Result<const std::byte*> ValueCursor::row(trace::TapIndex tap, trace::RowIndex r)
+{
+    trace::ValueView& view = m_views[indexOf(tap)];
+    if (r < view.rowBegin || r >= view.rowEnd) {
+        auto found = m_run->values(tap, r, m_run->rowCount());
+        if (!found)
+            return found.error();
+        view = *found;
+    }
+    return view.row(r);
+}
+
+std::optional<std::size_t> headPair(const trace::Run& reference, const Alignment& alignment)
+{
+    for (std::size_t i = 0; i < alignment.taps.size(); ++i)
+        if (reference.header().taps[indexOf(alignment.taps[i].reference)].name
+            == trace::headTapName)
+            return i;
+    return std::nullopt;
+}
+
+RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
+                         const Alignment& alignment, const ComparisonOptions& options)
+    : m_reference(reference)
+    , m_target(target)
+    , m_alignment(alignment)
+    , m_readsValues(!options.firstOnly && reference.header().level == trace::Level::Full
+                    && target.header().level == trace::Level::Full)
+    , m_head(headPair(reference, alignment))
+    , m_comparesTables(alignment.comparesLogits)
+    , m_referenceValues(reference)
+    , m_targetValues(target)
+{}
+
+Result<RowRecord> RowComparer::compare(std::size_t rowPair)
+{
+    const RowPair& pair = m_alignment.rows[rowPair];
+    RowRecord record;
+    if (auto done = compareSites(pair, record); !done)
+        return done.error();
+    if (auto done = compareHead(pair, record); !done)
+        return done.error();
+    record.routes.reserve(m_alignment.routers.size());
+    for (const auto& [ours, theirs] : m_alignment.routers) {
+        auto reference = m_reference.routing(ours, pair.reference);
+        if (!reference)
+            return reference.error();
+        auto target = m_target.routing(theirs, pair.target);
+        if (!target)
+            return target.error();
+        record.routes.push_back(compareRoutes(m_reference.header().routers[ours], *reference,
+                                              m_target.header().routers[theirs], *target));
+    }
+    return record;
+}
+
+Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
+{
+    const auto ours = m_reference.digests(pair.reference);
+    const auto theirs = m_target.digests(pair.target);
+    const auto ourCounts = m_reference.counts(pair.reference);
+    const auto theirCounts = m_target.counts(pair.target);
+    record.sites.resize(m_alignment.taps.size());
+    for (std::size_t i = 0; i < m_alignment.taps.size(); ++i) {
+        const auto& [a, b] = m_alignment.taps[i];
+        const trace::Tap& tap = m_reference.header().taps[indexOf(a)];
+        Site& site = record.sites[i];
+        site.elements = tap.width;
+        if (m_readsValues) {
+            if (auto done = compareValues(pair, i, record); !done)
+                return done;
+            continue;
+        }
+        if (tap.dtype == m_target.header().taps[indexOf(b)].dtype)
+            site.state = ours[indexOf(a)] == theirs[indexOf(b)] ? Site::State::Equal
+                                                                : Site::State::Different;
+        const trace::Counts& first = ourCounts[indexOf(a)];
+        const trace::Counts& second = theirCounts[indexOf(b)];
+        if (first.nan != second.nan || first.infinite != second.infinite)
+            record.nonFinite.push_back(static_cast<std::uint32_t>(i));
+    }
+    return {};
+}
+
+Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair, RowRecord& record)
+{
+    const auto& [a, b] = m_alignment.taps[tapPair];
+    const trace::Tap& ours = m_reference.header().taps[indexOf(a)];
+    const trace::Tap& theirs = m_target.header().taps[indexOf(b)];
+    const auto reference = m_referenceValues.row(a, pair.reference);
+    if (!reference)
+        return reference.error();
+    const auto target = m_targetValues.row(b, pair.target);
+    if (!target)
+        return target.error();
+    Site& site = record.sites[tapPair];
+    fill(site, numeric::compareElements(*reference, ours.dtype, *target, theirs.dtype, ours.width));
+    std::array<std::uint64_t, matrixCells> matrix{};
+    numeric::countClasses(*reference, ours.dtype, *target, theirs.dtype, ours.width, matrix.data());
+    keepClasses(matrix, tapPair, record);
+
+    // The digests were made from the same values when they were recorded.
+    const bool digestsEqual = m_reference.digests(pair.reference)[indexOf(a)]
+                              == m_target.digests(pair.target)[indexOf(b)];
+    if (ours.dtype == theirs.dtype && digestsEqual != (site.unequal == 0))
+        return Error{Errc::Damaged, "values and digests of a row contradict each other",
+                     m_reference.samples()[indexOf(pair.sample)].id + '/'
+                         + std::to_string(pair.position) + '/' + ours.name + " in "
+                         + m_reference.source() + " or " + m_target.source(),
+                     "Run moire-diff verify on both files"};
+    return {};
+}
+
+Result<void> RowComparer::compareHead(const RowPair& pair, RowRecord& record)
+{
+    if (!m_head && !m_comparesTables)
+        return {};
+    LogitsRecord& logits = record.logits;
+    addChosenToken(m_reference, m_target, pair, logits);
+    const std::int32_t claimed = logits.predictsResponse ? logits.referenceNext : -1;
+    if (m_head && m_readsValues) {
+        const auto& [a, b] = m_alignment.taps[*m_head];
+        const auto reference = m_referenceValues.row(a, pair.reference);
+        if (!reference)
+            return reference.error();
+        const auto target = m_targetValues.row(b, pair.target);
+        if (!target)
+            return target.error();
+        const trace::Tap& ours = m_reference.header().taps[indexOf(a)];
+        const trace::Tap& theirs = m_target.header().taps[indexOf(b)];
+        compareFullLogits({*reference, ours.dtype, ours.width},
+                          {*target, theirs.dtype, theirs.width}, claimed, logits);
+    } else if (m_comparesTables) {
+        auto reference = m_reference.topK(pair.reference);
+        if (!reference)
+            return reference.error();
+        auto target = m_target.topK(pair.target);
+        if (!target)
+            return target.error();
+        compareTopKTables({*reference, m_reference.header().logits.dtype},
+                          {*target, m_target.header().logits.dtype}, claimed, logits);
+    }
+    return {};
+}
+
+} // namespace moire::diff

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/diff/report.h"
+#include "core/numeric/logits_pair.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// What the fold keeps of one row pair. A record depends on its own row pair only, so that records
+/// can be made in any order; all sums over rows are taken from them in row order at the end.
+namespace moire::diff {
+
+/// A cell of a site's class matrix that is not (normal, normal): few sites have any.
+struct ClassCell
+{
+    std::uint32_t tap = 0; ///< index of the tap pair
+    std::uint8_t cell = 0; ///< reference class · 6 + target class
+    std::uint32_t count = 0;
+};
+
+/// What is kept of a pair of logits rows beyond LogitsRow. Absent numbers are unknown.
+struct LogitsRecord
+{
+    LogitsRow row;
+    bool full = false;         ///< the values of lm_head.out were read on both sides
+    bool tablesDiffer = false; ///< the recorded top-K tables differ in an id or a value
+    numeric::LogitsSums sums;  ///< valid where row.compared
+
+    // Element-wise, valid where `full`.
+    std::uint32_t roundedEqual = 0;    ///< equal after rounding to bf16 (A2)
+    std::uint32_t exponentMatched = 0; ///< finite, sign and exponent fields equal (A5)
+    double mantissaDistance = 0;       ///< Σ|Δmantissa| over those, in units of the last place
+    double maxRelative = 0;            ///< B3
+    std::uint32_t maxRelativeAt = 0;
+    double centredSquares = 0; ///< Σ(d − mean d)² over elements finite on both sides (B7)
+
+    std::optional<double> directionalError; ///< d_b − d_a, (a, b) the reference's top two (B9)
+    std::optional<std::int32_t> rankOfTop;  ///< the target's rank of the reference's best (E6)
+    std::optional<std::int32_t> rankShift;  ///< largest rank change within the reference's top 5
+    std::array<std::optional<double>, topKSizes.size()> referenceMass, targetMass; ///< E9
+    std::optional<std::uint64_t> referenceMarginUlps, targetMarginUlps;            ///< F1
+    std::optional<double> flipGap; ///< z_r[a] − z_r[b], a and b the two choices; only on flips (F4)
+    std::optional<std::uint64_t> flipGapUlps;
+    bool topNotFinite = false;           ///< a side's best logit is NaN or infinite
+    std::optional<double> claimedMargin; ///< max z_t − z_t[y], y the reference's next token (F7)
+
+    // The token that follows in both runs: natural log-probabilities as recorded (D).
+    std::optional<double> referenceLogProb, targetLogProb;
+    std::int32_t referenceNext = -1, targetNext = -1; ///< the tokens that follow, −1: none
+    bool predictsResponse = false;                    ///< a response token follows in the reference
+    bool targetPredictsResponse = false;              ///< and in the target
+};
+
+/// What is kept of one MoE layer at one row pair.
+struct RouteRecord
+{
+    RouteCell cell;
+    std::uint32_t overlap = 0;   ///< |A∩B|
+    std::uint32_t unionSize = 0; ///< |A∪B|
+    double logitSquares = 0;     ///< Σ(g_t − g_r)² over logits finite on both sides (H6)
+    std::uint32_t logitCount = 0;
+    double gateDistance = 0;                 ///< Σ_E |w_t − w_r|, a missing weight is 0 (H7)
+    std::optional<double> gateKl;            ///< KL of the full gate softmax, nats
+    std::optional<std::uint64_t> marginUlps; ///< reference margin in the logits' last places (H8)
+    std::optional<double> margin; ///< reference margin; none where every expert is chosen
+    std::vector<std::int32_t> referenceIds, targetIds; ///< slot order, padding left out
+};
+
+struct RowRecord
+{
+    std::vector<Site> sites;        ///< one a tap pair
+    std::vector<ClassCell> classes; ///< by tap pair, then cell
+    /// Tap pairs where an element is NaN, +Inf, −Inf or finite on one side only.
+    std::vector<std::uint32_t> nonFinite;
+    LogitsRecord logits;
+    std::vector<RouteRecord> routes; ///< one a router pair
+};
+
+} // namespace moire::diff

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/base/text.h"
+#include "core/diff/report_parts.h"
+
+#include <cstdio>
+#include <string>
+
+namespace moire::diff {
+
+namespace {
+
+std::string counted(std::uint64_t count, const std::string& noun)
+{
+    return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+/// One decimal; never rounds to 0 or 100 what is neither.
+std::string percentText(double value)
+{
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.1f %%", value);
+    if (value < 100 && std::string_view(buffer) == "100.0 %")
+        return "more than 99.9 %";
+    if (value > 0 && std::string_view(buffer) == "0.0 %")
+        return "less than 0.1 %";
+    if (value == 100)
+        return "100 %";
+    if (value == 0)
+        return "0 %";
+    return buffer;
+}
+
+/// Without what the sentence says already: "self_attn.q_proj".
+std::string shortTap(const Divergence& divergence)
+{
+    std::string name = divergence.tap;
+    const std::string prefix = "model.layers." + std::to_string(divergence.layer) + '.';
+    if (divergence.layer >= 0 && name.starts_with(prefix))
+        name.erase(0, prefix.size());
+    if (name.ends_with(".out"))
+        name.erase(name.size() - 4);
+    return name == "out" ? "output" : name;
+}
+
+std::string tokenText(const FoldView& view, const Divergence& divergence)
+{
+    const trace::Row row = view.reference.row(divergence.row);
+    const auto tokens = view.reference.tokens(row.sample);
+    if (divergence.position >= tokens.size())
+        return {};
+    const trace::Token& token = tokens[divergence.position];
+    if (token.bytes.empty())
+        return " <" + std::to_string(token.id) + '>';
+    return " “" + base::visibleText(token.bytes) + "”";
+}
+
+std::string originText(const Divergence& divergence)
+{
+    std::string text;
+    switch (divergence.origin) {
+    case Origin::Introduced:
+        text = "introduced here";
+        break;
+    case Origin::Carried:
+        text = "carried from its inputs";
+        break;
+    case Origin::Unknown:
+        text = "its inputs are not all recorded";
+        break;
+    }
+    if (divergence.ulps)
+        text += " (" + std::to_string(*divergence.ulps) + " ulp)";
+    else if (divergence.referenceValue && divergence.targetValue
+             && divergence.referenceType == divergence.targetType)
+        text += " (NaN on one side)";
+    return text;
+}
+
+std::string firstText(const FoldView& view, const Divergence& divergence)
+{
+    std::string text = "First divergence: sample " + base::visibleText(divergence.sample)
+                       + ", token " + std::to_string(divergence.position)
+                       + tokenText(view, divergence) + " (" + std::string(nameOf(divergence.phase))
+                       + "), ";
+    if (divergence.layer >= 0)
+        text += "layer " + std::to_string(divergence.layer) + ", ";
+    text += shortTap(divergence) + ": ";
+    return text + (divergence.note.empty() ? originText(divergence) : divergence.note);
+}
+
+std::string placeOf(const Divergence& divergence)
+{
+    return "token " + std::to_string(divergence.position) + " of sample "
+           + base::visibleText(divergence.sample);
+}
+
+/// What came of the first divergence: tokens, best tokens, experts, top-5 sets.
+std::string consequences(const Report& report)
+{
+    std::vector<std::string> parts;
+    const FirstDivergences& first = report.first;
+    if (first.nonFinite)
+        parts.push_back("NaN or Inf on one side first at " + placeOf(*first.nonFinite) + " in "
+                        + first.nonFinite->tap);
+    if (first.experts)
+        parts.push_back("routing changes at " + placeOf(*first.experts));
+    if (first.argmax)
+        parts.push_back("top-1 flips at " + placeOf(*first.argmax));
+    else if (const Measure* top = report.findMeasure("E1"); top != nullptr && top->value)
+        parts.push_back("top-1 never flips");
+    if (first.token)
+        parts.push_back("the responses part after " + placeOf(*first.token));
+    if (const Measure* sets = report.findMeasure("E3"); sets != nullptr && sets->value)
+        parts.push_back(percentText(*sets->value) + " of top-5 sets equal");
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "" : "; ") + part;
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text.empty() ? text : text + '.';
+}
+
+/// What has no counterpart, as counts; empty when nothing.
+std::string leftOver(const AlignmentSummary& alignment)
+{
+    std::string text;
+    const auto add = [&](std::uint64_t count, const std::string& noun, const std::string& side) {
+        if (count == 0)
+            return;
+        text += (text.empty() ? "" : ", ") + counted(count, noun) + " of the " + side;
+    };
+    add(alignment.samplesOnlyReference.size(), "sample", "reference");
+    add(alignment.samplesOnlyTarget.size(), "sample", "target");
+    add(alignment.rowsOnlyReference, "row", "reference");
+    add(alignment.rowsOnlyTarget, "row", "target");
+    add(alignment.tapsOnlyReference.size(), "tap", "reference");
+    add(alignment.tapsOnlyTarget.size(), "tap", "target");
+    if (text.empty())
+        return text;
+    return text
+           + (text.find(',') == std::string::npos && text.starts_with("1 ")
+                  ? " has no counterpart"
+                  : " have no counterpart");
+}
+
+bool isMissing(const AlignmentSummary& alignment)
+{
+    return !leftOver(alignment).empty() || alignment.incompleteReference
+           || alignment.incompleteTarget;
+}
+
+bool splits(const FoldView& view)
+{
+    for (const Alignment::SamplePair& pair : view.alignment.samples)
+        if (pair.split)
+            return true;
+    return false;
+}
+
+/// Sites of which neither digests nor values can tell whether they are equal.
+std::uint64_t undecided(const FoldView& view)
+{
+    std::uint64_t count = 0;
+    view.forEachRow([&](std::size_t, const RowRecord& record) {
+        for (const Site& site : record.sites)
+            count += site.state == Site::State::NotRecorded ? 1 : 0;
+    });
+    return count;
+}
+
+std::string equalText(const FoldView& view, const Report& report)
+{
+    const std::string size =
+        counted(report.alignment.rows, "row") + " × " + counted(report.alignment.taps, "tap");
+    const std::string left = leftOver(report.alignment);
+    if (const std::uint64_t open = undecided(view); open > 0)
+        return "No difference found in " + size + "; " + counted(open, "site")
+               + " could not be compared (different dtypes, no values)"
+               + (left.empty() ? "." : "; " + left + '.');
+    if (left.empty())
+        return "Bitwise equal: " + size + '.';
+    return "Equal in what was compared (" + size + "); " + left + '.';
+}
+
+} // namespace
+
+void addVerdict(const FoldView& view, Report& report)
+{
+    const FirstDivergences& first = report.first;
+    std::string text;
+    for (const std::string& remark : report.alignment.remarks)
+        text += remark + ". ";
+    const bool different = first.bitwise || first.topK || first.experts || first.argmax
+                           || first.token || first.nonFinite || splits(view);
+    if (first.bitwise) {
+        text += firstText(view, *first.bitwise) + ". " + consequences(report);
+        if (const std::string left = leftOver(report.alignment); !left.empty())
+            text += " Beyond that, " + left + '.';
+    } else if (different) {
+        text += "Every tensor compared is equal. " + consequences(report);
+    } else {
+        text += equalText(view, report);
+    }
+    report.verdict = text;
+    const bool missing =
+        (isMissing(report.alignment) || undecided(view) > 0) && !view.options.allowMissing;
+    report.exit = different || missing ? 1 : 0;
+}
+
+} // namespace moire::diff
