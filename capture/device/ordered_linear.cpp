@@ -9,12 +9,14 @@
 #include <cstring>
 #include <new>
 
+// The order is Highway's.
+// clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "capture/device/ordered_linear.cpp"
-#include "capture/device/tile_inl.h"
 #include "core/numeric/simd_policy.h"
-
 #include <hwy/foreach_target.h>
+#include "capture/device/tile_inl.h"
+// clang-format on
 
 #ifndef MOIRE_CAPTURE_DEVICE_ORDERED_LINEAR_ONCE
 #define MOIRE_CAPTURE_DEVICE_ORDERED_LINEAR_ONCE

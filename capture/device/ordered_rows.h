@@ -59,8 +59,8 @@ void scaleRows(const void* in, const float* factors, void* out, numeric::DType d
                std::size_t rows, std::size_t width, Workers& workers);
 
 /// out = round(exp(x − max)/Σexp) over each row, in fp32.
-void softmaxRows(const void* in, void* out, numeric::DType dtype, std::size_t rows,
-                 std::size_t width, Workers& workers);
+void softmaxRows(const void* in, numeric::DType inType, void* out, numeric::DType outType,
+                 std::size_t rows, std::size_t width, Workers& workers);
 
 enum class RotaryRounding : std::uint8_t
 {
@@ -87,7 +87,7 @@ void rotate(const void* in, std::size_t inStride, void* out, std::size_t outStri
 /// rows × k; weights: rows × k of `weightType`.
 void route(const void* logits, numeric::DType logitType, std::size_t rows, std::size_t experts,
            std::size_t k, bool normaliseWeights, std::int64_t* ids, void* weights,
-           numeric::DType weightType);
+           numeric::DType weightType, Workers& workers);
 
 /// Sum over slots: slots is rows × k × width (weighted outputs, already rounded), `order` rows × k
 /// the slots in the order to add. roundEach: out starts at 0 and rounds to dtype after every add

@@ -6,8 +6,10 @@
 #include "core/numeric/dtype.h"
 
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace moire::capture::device {
 
@@ -38,6 +40,29 @@ inline float widened(Bf16 value)
 inline float widened(Fp16 value)
 {
     return numeric::floatFromFp16(value.bits);
+}
+
+/// Rounds to nearest even; NaN becomes the one positive quiet NaN.
+inline void narrow(float value, float& out)
+{
+    out = std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;
+}
+inline void narrow(float value, Bf16& out)
+{
+    out.bits = std::isnan(value) ? std::uint16_t{0x7FC0} : numeric::bf16FromFloat(value);
+}
+inline void narrow(float value, Fp16& out)
+{
+    out.bits = std::isnan(value) ? std::uint16_t{0x7E00} : numeric::fp16FromFloat(value);
+}
+
+/// round(value) to T, widened again.
+template <class T>
+float roundedTo(float value)
+{
+    T narrowed;
+    narrow(value, narrowed);
+    return widened(narrowed);
 }
 
 /// Calls body(T{}) with the element type of `dtype`, which is one of the three that the kernels

@@ -90,7 +90,7 @@ HWY_INLINE void multiplyTile(const float* HWY_RESTRICT left, const T* HWY_RESTRI
             const FloatVector value = hn::Set(d, left[k * Rows + m]);
 #pragma GCC unroll 16
             for (std::size_t j = 0; j < width; ++j)
-                sum[m][j] = fused(value, columns[j], sum[m][j]);
+                sum[m][j] = fused(d, value, columns[j], sum[m][j]);
         }
     }
 #pragma GCC unroll 16

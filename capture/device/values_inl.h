@@ -29,19 +29,20 @@ inline constexpr std::size_t vectorsPerGroup = stripes / lanes;
 using FloatVector = hn::Vec<FloatTag>;
 
 /// round(a·b + c), rounded once on every target.
-HWY_INLINE FloatVector fused(FloatVector a, FloatVector b, FloatVector c)
+template <class D>
+HWY_INLINE hn::Vec<D> fused(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c)
 {
 #if HWY_NATIVE_FMA
+    (void)d;
     return hn::MulAdd(a, b, c);
 #else
-    const FloatTag d;
     HWY_ALIGN float x[lanes];
     HWY_ALIGN float y[lanes];
     HWY_ALIGN float z[lanes];
     hn::Store(a, d, x);
     hn::Store(b, d, y);
     hn::Store(c, d, z);
-    for (std::size_t i = 0; i < lanes; ++i)
+    for (std::size_t i = 0; i < hn::MaxLanes(d); ++i)
         z[i] = std::fma(x[i], y[i], z[i]);
     return hn::Load(d, z);
 #endif
@@ -153,6 +154,12 @@ HWY_INLINE void overElements(std::size_t count, const Body& body)
         body(FloatTag(), i);
     for (; i < count; ++i)
         body(hn::CappedTag<float, 1>(), i);
+}
+
+template <class T>
+HWY_INLINE void widenRow(const T* in, std::size_t count, float* out)
+{
+    overElements(count, [&](auto d, std::size_t i) { hn::StoreU(load(d, in + i), d, out + i); });
 }
 
 } // namespace moire::capture::device::HWY_NAMESPACE

@@ -3,12 +3,14 @@
 
 #include "core/numeric/simd_target.h"
 
+// The order is Highway's.
+// clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/numeric/simd_target.cpp"
 #include "core/numeric/simd_policy.h"
-
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace moire::numeric::HWY_NAMESPACE {
