@@ -91,9 +91,13 @@ MappedFile::~MappedFile()
 
 bool MappedFile::stillWhole() const
 {
+    return m_descriptor >= 0 && sizeNow() >= m_size;
+}
+
+std::uint64_t MappedFile::sizeNow() const
+{
     struct stat status = {};
-    return m_descriptor >= 0 && ::fstat(m_descriptor, &status) == 0
-           && static_cast<std::size_t>(status.st_size) >= m_size;
+    return ::fstat(m_descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 Result<std::string> readSmallFile(const std::filesystem::path& path, std::size_t limit)

@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -28,6 +29,9 @@ public:
     const std::filesystem::path& path() const { return m_path; }
     /// False when the file is now shorter than what was mapped.
     bool stillWhole() const;
+    /// The file's size at this moment, 0 when the system does not say.
+    std::uint64_t sizeNow() const;
+    int descriptor() const { return m_descriptor; }
 
 private:
     const std::byte* m_data = nullptr;

@@ -98,6 +98,10 @@ public:
     virtual Result<TopKView> topK(RowIndex r) const = 0;
     virtual Result<RoutingView> routing(std::size_t router, RowIndex r) const = 0;
 
+    /// Whether all that was read so far can be trusted: an error once the source has lost bytes
+    /// under the reader (a file cut short while open). Ask after a long read.
+    virtual Result<void> stillSound() const { return {}; }
+
     /// The tap's place, when there is one of that name.
     std::optional<TapIndex> findTap(std::string_view name) const;
     std::optional<SampleIndex> findSample(std::string_view id) const;
