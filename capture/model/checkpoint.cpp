@@ -4,6 +4,10 @@
 #include "capture/model/checkpoint.h"
 
 #include "capture/model/config.h"
+#include "capture/model/gguf_file.h"
+#include "capture/model/gguf_plan.h"
+#include "capture/model/gguf_tokenizer.h"
+#include "capture/model/gguf_weights.h"
 #include "capture/model/plan_check.h"
 #include "capture/model/tensor_names.h"
 #include "capture/model/weight_index.h"
@@ -26,6 +30,14 @@ std::string displayName(const fs::path& path)
     return whole.filename().string();
 }
 
+void takeTokenizer(Checkpoint& checkpoint, Result<std::shared_ptr<const Tokenizer>> tokenizer)
+{
+    if (tokenizer)
+        checkpoint.tokenizer = std::move(*tokenizer);
+    else
+        checkpoint.tokenizerError = tokenizer.error();
+}
+
 Result<Checkpoint> openFolder(const fs::path& folder)
 {
     auto configured = planFromFolder(folder);
@@ -46,10 +58,33 @@ Result<Checkpoint> openFolder(const fs::path& folder)
         const auto& entries = checkpoint.weights->entries();
         checkpoint.plan.dtype = entries[findEntry(entries, embeddingTensor)].dtype;
     }
-    if (auto tokenizer = openTokenizer(folder))
-        checkpoint.tokenizer = std::move(*tokenizer);
-    else
-        checkpoint.tokenizerError = tokenizer.error();
+    takeTokenizer(checkpoint, openTokenizer(folder));
+    return checkpoint;
+}
+
+Result<std::shared_ptr<const Tokenizer>> ggufTokenizer(const GgufFile& file)
+{
+    auto definition = bpeFromGguf(file);
+    if (!definition)
+        return definition.error();
+    return makeBpe(std::move(*definition));
+}
+
+Result<Checkpoint> openGguf(const fs::path& path)
+{
+    const auto file = GgufFile::open(path);
+    if (!file)
+        return file.error();
+    auto plan = planFromGguf(*file);
+    if (!plan)
+        return plan.error();
+    auto weights = openGgufWeights(*file, *plan);
+    if (!weights)
+        return weights.error();
+    Checkpoint checkpoint{std::move(*plan), std::move(*weights), nullptr, {}};
+    if (auto checked = checkTensors(checkpoint.plan, *checkpoint.weights, path.string()); !checked)
+        return checked.error();
+    takeTokenizer(checkpoint, ggufTokenizer(*file));
     return checkpoint;
 }
 
@@ -62,10 +97,11 @@ Result<Checkpoint> openCheckpoint(const fs::path& path)
     if (!fs::exists(status))
         return Error{Errc::NotFound, "no such model folder or file", path.string(),
                      "Check the path"};
-    if (!fs::is_directory(status))
-        return Error{Errc::Unsupported, "is neither a model folder nor a GGUF file", path.string(),
+    const bool isFolder = fs::is_directory(status);
+    if (!isFolder && !fs::is_regular_file(status))
+        return Error{Errc::Unsupported, "is neither a model folder nor a file", path.string(),
                      "Name a Hugging Face model folder or a .gguf file"};
-    auto checkpoint = openFolder(path);
+    auto checkpoint = isFolder ? openFolder(path) : openGguf(path);
     if (checkpoint)
         checkpoint->plan.name = displayName(path);
     return checkpoint;

@@ -70,9 +70,14 @@ void readScaling(RopePlan& rope, JsonFields& fields)
         fields.fail(Errc::Unsupported, "a partial_rotary_factor other than 1 is not supported");
     if (kind == "default")
         return;
+    if (kind == "linear") {
+        rope.scaling = RopeScaling::Linear;
+        rope.factor = fields.positive("factor");
+        return;
+    }
     if (kind != "llama3") {
-        fields.fail(Errc::Unsupported,
-                    "rope scaling " + kind + " is not supported; supported: default, llama3");
+        fields.fail(Errc::Unsupported, "rope scaling " + kind + " is not supported",
+                    "Supported: default, linear, llama3");
         return;
     }
     rope.scaling = RopeScaling::Llama3;

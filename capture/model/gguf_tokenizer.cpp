@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/model/gguf_tokenizer.h"
+
+#include "capture/model/gguf_fields.h"
+#include "capture/model/plan_check.h"
+#include "capture/model/pre_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace moire::capture {
+
+namespace {
+
+/// Values of tokenizer.ggml.token_type.
+enum TokenType : std::int64_t
+{
+    Normal = 1,
+    Control = 3,
+    UserDefined = 4,
+    Unused = 5,
+};
+
+Result<std::vector<std::string>> readTexts(GgufFields& fields, std::string_view key)
+{
+    const GgufValue* value = fields.find(key);
+    if (value == nullptr)
+        fields.fail(Errc::Damaged, "has no metadata tokenizer.ggml." + std::string(key),
+                    "Fetch the file again, or give ids (--ids)");
+    const auto texts = value == nullptr ? std::nullopt : textsOf(*value);
+    if (!texts) {
+        fields.failType(key, "a list of strings");
+        return fields.status().error();
+    }
+    return std::vector<std::string>(texts->begin(), texts->end());
+}
+
+/// Types of the tokens, all normal when the file does not say. Errors: Damaged.
+Result<std::vector<std::int64_t>> readTypes(GgufFields& fields, std::size_t count)
+{
+    constexpr std::string_view key = "token_type";
+    const GgufValue* value = fields.find(key);
+    if (value == nullptr)
+        return std::vector<std::int64_t>(count, Normal);
+    auto types = integersOf(*value);
+    if (!types || types->size() != count) {
+        fields.failType(key, "a list of as many integers as there are tokens");
+        return fields.status().error();
+    }
+    return std::move(*types);
+}
+
+void addTokens(BpeDefinition& definition, const std::vector<std::int64_t>& types)
+{
+    for (std::size_t id = 0; id < types.size(); ++id) {
+        if (types[id] == Unused) {
+            definition.vocabulary[id].clear();
+            continue;
+        }
+        if (types[id] != Control && types[id] != UserDefined)
+            continue;
+        BpeDefinition::Added added;
+        added.id = static_cast<std::int32_t>(id);
+        added.content = definition.vocabulary[id];
+        added.special = types[id] == Control;
+        definition.added.push_back(std::move(added));
+    }
+}
+
+/// The token put before (or behind) every text, where the file or llama.cpp's habit says so.
+void readOuterToken(std::vector<std::int32_t>& ids, GgufFields& fields, std::string_view flag,
+                    bool usual, std::string_view id, std::size_t vocabulary)
+{
+    if (!fields.flagOr(flag, usual) || !fields.has(id))
+        return;
+    const auto last = static_cast<std::uint32_t>(vocabulary) - 1;
+    ids.push_back(static_cast<std::int32_t>(fields.count(id, 0, last)));
+}
+
+/// Whether llama.cpp adds a begin-of-text token for this pre-tokenizer when the file does not say.
+bool usuallyBegins(std::string_view pre)
+{
+    constexpr std::array<std::string_view, 5> beginning{"llama3", "llama-v3", "llama-bpe",
+                                                        "falcon3", "tekken"};
+    return std::find(beginning.begin(), beginning.end(), pre) != beginning.end();
+}
+
+} // namespace
+
+Result<BpeDefinition> bpeFromGguf(const GgufFile& file)
+{
+    GgufFields fields(file, "tokenizer.ggml.");
+    if (!fields.has("model"))
+        return Error{Errc::NotFound, "holds no tokenizer", file.place(),
+                     "Give ids (--ids), or use the model's Hugging Face folder"};
+    const std::string model = fields.text("model");
+    if (model != "gpt2" && fields.status())
+        return Error{Errc::Unsupported,
+                     "holds a tokenizer of the kind \"" + model
+                         + "\"; only byte-level BPE (\"gpt2\") can be read",
+                     file.place(), "Give ids (--ids), or use the model's Hugging Face folder"};
+    const std::string pre = fields.textOr("pre", "");
+
+    BpeDefinition definition;
+    auto tokens = readTexts(fields, "tokens");
+    if (!tokens)
+        return tokens.error();
+    if (tokens->empty() || tokens->size() > maxVocabulary) {
+        fields.failType("tokens", "a vocabulary of a sensible size");
+        return fields.status().error();
+    }
+    definition.vocabulary = std::move(*tokens);
+    auto merges = readTexts(fields, "merges");
+    if (!merges)
+        return merges.error();
+    definition.merges = std::move(*merges);
+    const auto types = readTypes(fields, definition.vocabulary.size());
+    if (!types)
+        return types.error();
+    addTokens(definition, *types);
+    if (auto applied = applyPreTokenizer(pre, definition); !applied) {
+        Error error = applied.error();
+        error.place = file.place();
+        return error;
+    }
+    definition.addPrefixSpace = fields.flagOr("add_space_prefix", false);
+    readOuterToken(definition.prefixIds, fields, "add_bos_token", usuallyBegins(pre),
+                   "bos_token_id", types->size());
+    readOuterToken(definition.suffixIds, fields, "add_eos_token", false, "eos_token_id",
+                   types->size());
+    if (auto read = fields.status(); !read)
+        return read.error();
+    return definition;
+}
+
+} // namespace moire::capture
