@@ -6,11 +6,9 @@
 #include "core/base/text.h"
 #include "core/diff/logits_record.h"
 #include "core/diff/origin.h"
+#include "core/diff/site_values.h"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
-#include <utility>
 
 namespace moire::diff {
 
@@ -63,6 +61,52 @@ Divergence atLogits(const FoldView& view, std::size_t row, std::int32_t referenc
     return divergence;
 }
 
+void fillElement(const SiteValues& values, std::uint32_t element, Divergence& divergence)
+{
+    const std::uint64_t a = values.referenceBits(element);
+    const auto b = values.targetBits(element);
+    divergence.element = element;
+    divergence.referenceBits = a;
+    divergence.referenceValue = values.referenceValue(element);
+    if (!b) {
+        divergence.note = "the target did not choose that expert";
+        return;
+    }
+    divergence.targetBits = *b;
+    divergence.targetValue = values.targetValue(element);
+    if (values.sameType())
+        divergence.ulps = numeric::ulpDistance(a, *b, values.referenceType());
+}
+
+Result<SiteValues> valuesOf(const FoldView& view, std::size_t row, std::size_t tapPair)
+{
+    return SiteValues::read(view.reference, view.target, view.alignment.routers,
+                            view.alignment.rows[row], view.alignment.taps[tapPair]);
+}
+
+/// Fills in the lowest element of which `holds` is true.
+void fillFirst(const FoldView& view, std::size_t row, std::size_t tapPair,
+               bool (SiteValues::*holds)(std::uint32_t) const, Divergence& divergence)
+{
+    const auto values = valuesOf(view, row, tapPair);
+    for (std::uint32_t i = 0; values && i < values->width(); ++i)
+        if (((*values).*holds)(i)) {
+            fillElement(*values, i, divergence);
+            return;
+        }
+}
+
+/// Fills in the element that stands for the site.
+void fillWorst(const FoldView& view, std::size_t row, std::size_t tapPair, const Site& site,
+               Divergence& divergence)
+{
+    const auto values = valuesOf(view, row, tapPair);
+    if (values && values->differs(site.worstElement))
+        fillElement(*values, site.worstElement, divergence);
+    else // NaNs that differ in payload only have no |Δ|: the lowest such element stands for them
+        fillFirst(view, row, tapPair, &SiteValues::differs, divergence);
+}
+
 std::optional<Divergence> firstBitwise(const FoldView& view)
 {
     for (std::size_t row = 0; row < view.records.size(); ++row) {
@@ -83,29 +127,8 @@ std::optional<Divergence> firstBitwise(const FoldView& view)
         const auto tapPair = static_cast<std::size_t>(different - sites.begin());
         Divergence divergence = atSite(view, row, tapPair);
         if (different->valuesCompared)
-            fillElement(view.reference, view.target, view.alignment.rows[row],
-                        view.alignment.taps[tapPair], different->worstElement, divergence);
+            fillWorst(view, row, tapPair, *different, divergence);
         return divergence;
-    }
-    return std::nullopt;
-}
-
-/// First element whose finiteness class differs, when values can be read.
-std::optional<std::uint32_t> firstNonFiniteElement(const FoldView& view, const RowPair& row,
-                                                   const TapPair& tap)
-{
-    const auto reference = view.reference.values(tap.reference, row.reference, row.reference + 1);
-    const auto target = view.target.values(tap.target, row.target, row.target + 1);
-    if (!reference || !target)
-        return std::nullopt;
-    for (std::uint32_t i = 0; i < reference->width; ++i) {
-        const double r = numeric::toDouble(
-            numeric::bitsAt(reference->row(row.reference), reference->dtype, i), reference->dtype);
-        const double t = numeric::toDouble(
-            numeric::bitsAt(target->row(row.target), target->dtype, i), target->dtype);
-        const bool bothFinite = std::isfinite(r) && std::isfinite(t);
-        if (!bothFinite && !(std::isnan(r) && std::isnan(t)) && !(r == t))
-            return i;
     }
     return std::nullopt;
 }
@@ -120,10 +143,7 @@ std::optional<Divergence> firstNonFinite(const FoldView& view)
         Divergence divergence = atSite(view, row, tapPair);
         divergence.note = "NaN or infinite on one side";
         if (record->sites[tapPair].valuesCompared)
-            if (const auto element = firstNonFiniteElement(view, view.alignment.rows[row],
-                                                           view.alignment.taps[tapPair]))
-                fillElement(view.reference, view.target, view.alignment.rows[row],
-                            view.alignment.taps[tapPair], *element, divergence);
+            fillFirst(view, row, tapPair, &SiteValues::finitenessDiffers, divergence);
         return divergence;
     }
     return std::nullopt;
@@ -262,33 +282,6 @@ std::optional<Divergence> firstToken(const FoldView& view)
 }
 
 } // namespace
-
-void fillElement(const trace::Run& reference, const trace::Run& target, const RowPair& row,
-                 const TapPair& tap, std::uint32_t element, Divergence& divergence)
-{
-    const auto ours = reference.values(tap.reference, row.reference, row.reference + 1);
-    const auto theirs = target.values(tap.target, row.target, row.target + 1);
-    if (!ours || !theirs || element >= ours->width)
-        return;
-    const auto bits = [&](std::uint32_t i) {
-        return std::pair(numeric::bitsAt(ours->row(row.reference), ours->dtype, i),
-                         numeric::bitsAt(theirs->row(row.target), theirs->dtype, i));
-    };
-    auto [a, b] = bits(element);
-    // NaNs that differ in payload only have no |Δ|: the lowest such element stands for them.
-    for (std::uint32_t i = 0; a == b && ours->dtype == theirs->dtype && i < ours->width; ++i)
-        if (const auto [x, y] = bits(i); x != y) {
-            std::tie(a, b) = std::pair(x, y);
-            element = i;
-        }
-    divergence.element = element;
-    divergence.referenceBits = a;
-    divergence.targetBits = b;
-    divergence.referenceValue = numeric::toDouble(a, ours->dtype);
-    divergence.targetValue = numeric::toDouble(b, theirs->dtype);
-    if (ours->dtype == theirs->dtype)
-        divergence.ulps = numeric::ulpDistance(a, b, ours->dtype);
-}
 
 FirstDivergences findFirst(const FoldView& view)
 {

@@ -13,9 +13,4 @@ namespace moire::diff {
 /// absent: no criterion was given.
 FirstDivergences findFirst(const FoldView& view);
 
-/// The element that stands for a site of differing values: a difference of class first, then the
-/// largest |Δ|, then the lowest index whose bits differ. Fills element, values, bits and ulps.
-void fillElement(const trace::Run& reference, const trace::Run& target, const RowPair& row,
-                 const TapPair& tap, std::uint32_t element, Divergence& divergence);
-
 } // namespace moire::diff

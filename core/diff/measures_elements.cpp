@@ -89,12 +89,17 @@ Measure classMatrix(const FoldView& view, std::size_t tapPair, const Collected& 
     measure.matrix.assign(classes, std::vector<std::uint64_t>(classes, 0));
     std::uint64_t others = 0;
     std::uint64_t changed = 0;
+    std::uint64_t alone = 0;
     view.forEachRow([&](std::size_t, const RowRecord& record) {
         const auto [begin, end] =
             std::equal_range(record.classes.begin(), record.classes.end(),
                              ClassCell{static_cast<std::uint32_t>(tapPair), 0, 0},
                              [](const ClassCell& a, const ClassCell& b) { return a.tap < b.tap; });
         for (auto cell = begin; cell != end; ++cell) {
+            if (cell->cell == withoutCounterpart) {
+                alone += cell->count;
+                continue;
+            }
             const std::size_t from = cell->cell / classes;
             const std::size_t to = cell->cell % classes;
             measure.matrix[from][to] += cell->count;
@@ -102,8 +107,10 @@ Measure classMatrix(const FoldView& view, std::size_t tapPair, const Collected& 
             changed += from != to ? cell->count : 0;
         }
     });
-    measure.matrix[0][0] = c.elements - others;
-    measure.n = c.elements;
+    measure.n = c.elements - alone;
+    measure.matrix[0][0] = measure.n - others;
+    if (alone > 0)
+        measure.parameters["without_counterpart"] = static_cast<double>(alone);
     setValue(measure, static_cast<double>(changed));
     return measure;
 }

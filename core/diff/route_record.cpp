@@ -14,15 +14,6 @@ namespace moire::diff {
 
 namespace {
 
-std::vector<double> logitsOf(const trace::RouterLayer& layer, const trace::RoutingView& view)
-{
-    std::vector<double> logits(layer.experts);
-    for (std::size_t e = 0; e < logits.size(); ++e)
-        logits[e] =
-            numeric::toDouble(numeric::bitsAt(view.logits, layer.logitType, e), layer.logitType);
-    return logits;
-}
-
 /// Both sides of the edge between chosen and not chosen.
 struct Edge
 {
@@ -69,10 +60,19 @@ void compareSets(RouteRecord& record)
 
 } // namespace
 
+std::vector<double> routerLogits(const trace::RouterLayer& layer, const trace::RoutingView& view)
+{
+    std::vector<double> logits(layer.experts);
+    for (std::size_t e = 0; e < logits.size(); ++e)
+        logits[e] =
+            numeric::toDouble(numeric::bitsAt(view.logits, layer.logitType, e), layer.logitType);
+    return logits;
+}
+
 std::vector<double> selectionOf(const trace::RouterLayer& layer, const trace::RoutingView& view)
 {
     if (view.scores == nullptr)
-        return logitsOf(layer, view);
+        return routerLogits(layer, view);
     return {view.scores, view.scores + layer.experts};
 }
 
@@ -116,8 +116,8 @@ RouteRecord compareRoutes(const trace::RouterLayer& referenceLayer,
                                         reference.scores == nullptr ? referenceLayer.logitType
                                                                     : numeric::DType::FP32);
 
-    const std::vector<double> a = logitsOf(referenceLayer, reference);
-    const std::vector<double> b = logitsOf(targetLayer, target);
+    const std::vector<double> a = routerLogits(referenceLayer, reference);
+    const std::vector<double> b = routerLogits(targetLayer, target);
     const std::vector<double> weightA = weightsOf(referenceLayer, reference);
     const std::vector<double> weightB = weightsOf(targetLayer, target);
     for (std::size_t e = 0; e < a.size(); ++e) {

@@ -16,6 +16,9 @@ RouteRecord compareRoutes(const trace::RouterLayer& referenceLayer,
                           const trace::RoutingView& reference,
                           const trace::RouterLayer& targetLayer, const trace::RoutingView& target);
 
+/// The layer's logits, widened. E values.
+std::vector<double> routerLogits(const trace::RouterLayer& layer, const trace::RoutingView& view);
+
 /// What the layer selects by: selection scores where there are any, else the logits. E values.
 std::vector<double> selectionOf(const trace::RouterLayer& layer, const trace::RoutingView& view);
 

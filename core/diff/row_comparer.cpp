@@ -5,6 +5,7 @@
 
 #include "core/diff/logits_record.h"
 #include "core/diff/route_record.h"
+#include "core/diff/slot_pairing.h"
 #include "core/numeric/element_pair.h"
 
 #include <array>
@@ -56,6 +57,77 @@ void fill(Site& site, const numeric::ElementSums& sums)
     site.sumUlp = sums.sumUlp;
     site.finite = sums.finite;
     site.state = sums.unequal > 0 ? Site::State::Different : Site::State::Equal;
+}
+
+/// A row of a tap in both runs.
+struct RowValuesPair
+{
+    const std::byte* reference;
+    numeric::DType referenceType;
+    const std::byte* target;
+    numeric::DType targetType;
+    std::uint32_t width;
+};
+
+/// Adds a slot's sums to the row's; `at` is the slot's first element. Slots come in order.
+void addSlot(const numeric::ElementSums& slot, std::uint32_t at, Site& site)
+{
+    // A difference of class first, then the largest |Δ|, then the lowest index.
+    const bool worse =
+        slot.unequal > 0
+        && (slot.classChanges > 0
+                ? site.classChanges == 0
+                : site.classChanges == 0 && (site.unequal == 0 || slot.maxAbs > site.maxAbs));
+    if (worse)
+        site.worstElement = at + slot.worst;
+    site.unequal += slot.unequal;
+    site.maxUlp = std::max(site.maxUlp, slot.maxUlp);
+    site.classChanges += slot.classChanges;
+    site.maxAbs = std::max(site.maxAbs, slot.maxAbs);
+    site.sumAbs += slot.sumAbs;
+    site.sumSquares += slot.sumSquares;
+    site.referenceSquares += slot.referenceSquares;
+    site.targetSquares += slot.targetSquares;
+    site.dot += slot.dot;
+    site.sumUlp += slot.sumUlp;
+    site.finite += slot.finite;
+}
+
+/// Slots of the same expert meet; elements of an expert that the target did not choose have no
+/// counterpart: they count as unequal and enter no sum.
+void compareBySlots(const RowValuesPair& values, const SlotPairing& pairing, std::size_t tapPair,
+                    RowRecord& record)
+{
+    Site& site = record.sites[tapPair];
+    std::array<std::uint64_t, matrixCells> matrix{};
+    std::uint32_t alone = 0;
+    std::optional<std::uint32_t> firstAlone;
+    const std::size_t ourBytes = pairing.slotWidth * numeric::sizeOf(values.referenceType);
+    const std::size_t theirBytes = pairing.slotWidth * numeric::sizeOf(values.targetType);
+    for (std::size_t slot = 0; slot < pairing.targetSlot.size(); ++slot) {
+        const auto at = static_cast<std::uint32_t>(slot) * pairing.slotWidth;
+        if (pairing.targetSlot[slot] < 0) {
+            alone += pairing.slotWidth;
+            firstAlone = firstAlone.value_or(at);
+            continue;
+        }
+        const std::byte* ours = values.reference + slot * ourBytes;
+        const std::byte* theirs =
+            values.target + static_cast<std::size_t>(pairing.targetSlot[slot]) * theirBytes;
+        addSlot(numeric::compareElements(ours, values.referenceType, theirs, values.targetType,
+                                         pairing.slotWidth),
+                at, site);
+        numeric::countClasses(ours, values.referenceType, theirs, values.targetType,
+                              pairing.slotWidth, matrix.data());
+    }
+    if (site.unequal == 0 && firstAlone)
+        site.worstElement = *firstAlone;
+    site.unequal += alone;
+    site.valuesCompared = true;
+    site.state = site.unequal > 0 ? Site::State::Different : Site::State::Equal;
+    keepClasses(matrix, tapPair, record);
+    if (alone > 0)
+        record.classes.push_back({static_cast<std::uint32_t>(tapPair), withoutCounterpart, alone});
 }
 
 } // namespace
@@ -156,9 +228,21 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
     if (!target)
         return target.error();
     Site& site = record.sites[tapPair];
-    fill(site, numeric::compareElements(*reference, ours.dtype, *target, theirs.dtype, ours.width));
+    const RowValuesPair values{*reference, ours.dtype, *target, theirs.dtype, ours.width};
+    if (ours.slots > 0) {
+        auto pairing = pairSlots(m_reference, m_target, m_alignment.routers, pair, {a, b});
+        if (!pairing)
+            return pairing.error();
+        if (*pairing) {
+            compareBySlots(values, **pairing, tapPair, record);
+            return {}; // other slots, other digests: they tell nothing here
+        }
+    }
+    fill(site, numeric::compareElements(values.reference, values.referenceType, values.target,
+                                        values.targetType, values.width));
     std::array<std::uint64_t, matrixCells> matrix{};
-    numeric::countClasses(*reference, ours.dtype, *target, theirs.dtype, ours.width, matrix.data());
+    numeric::countClasses(values.reference, values.referenceType, values.target, values.targetType,
+                          values.width, matrix.data());
     keepClasses(matrix, tapPair, record);
 
     // The digests were made from the same values when they were recorded.

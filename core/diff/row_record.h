@@ -19,9 +19,12 @@ namespace moire::diff {
 struct ClassCell
 {
     std::uint32_t tap = 0; ///< index of the tap pair
-    std::uint8_t cell = 0; ///< reference class · 6 + target class
+    std::uint8_t cell = 0; ///< reference class · 6 + target class, or withoutCounterpart
     std::uint32_t count = 0;
 };
+
+/// The cell of elements that stand for an expert which the other run did not choose.
+inline constexpr std::uint8_t withoutCounterpart = 36;
 
 /// What is kept of a pair of logits rows beyond LogitsRow. Absent numbers are unknown.
 struct LogitsRecord

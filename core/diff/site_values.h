@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/diff/report.h"
+#include "core/diff/slot_pairing.h"
+#include "core/trace/run.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace moire::diff {
+
+/// The values of one site in both runs, element by element, per-slot taps by expert. Valid as long
+/// as the runs.
+class SiteValues
+{
+public:
+    /// Errors: what the runs say, NotFound below level full.
+    static Result<SiteValues> read(const trace::Run& reference, const trace::Run& target,
+                                   RouterPairs routers, const RowPair& row, const TapPair& tap);
+
+    std::uint32_t width() const { return m_reference.width; }
+    numeric::DType referenceType() const { return m_reference.dtype; }
+    numeric::DType targetType() const { return m_target.dtype; }
+    bool sameType() const { return m_reference.dtype == m_target.dtype; }
+    /// True when the target's elements stand in another order or are not all there.
+    bool bySlots() const { return m_slots.has_value(); }
+
+    std::uint64_t referenceBits(std::uint32_t element) const;
+    /// None where the target did not choose that element's expert.
+    std::optional<std::uint64_t> targetBits(std::uint32_t element) const;
+    double referenceValue(std::uint32_t element) const;
+    std::optional<double> targetValue(std::uint32_t element) const;
+    /// Bits differ (value, where the dtypes do), or there is no counterpart.
+    bool differs(std::uint32_t element) const;
+    /// Value classes differ, the sign of zero left out; false without a counterpart.
+    bool classDiffers(std::uint32_t element) const;
+    /// NaN, +Inf, −Inf or finite on one side only.
+    bool finitenessDiffers(std::uint32_t element) const;
+
+private:
+    trace::ValueView m_reference, m_target;
+    RowPair m_row;
+    std::optional<SlotPairing> m_slots;
+};
+
+} // namespace moire::diff
