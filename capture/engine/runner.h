@@ -4,6 +4,7 @@
 #pragma once
 
 #include "capture/model/checkpoint.h"
+#include "capture/model/prompt.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/trace/run_builder.h"
@@ -34,16 +35,7 @@ struct RunOptions
     unsigned threads = 0; ///< 0 = the library's default
     std::uint64_t seed = 0;
     bool observerCheck = false;
-};
-
-/// One sample to run. ids[0 … promptLength) are the prompt; what follows is a response to be
-/// scored.
-struct Prompt
-{
-    trace::Sample sample;
-    std::vector<std::int32_t> ids;
-    std::uint32_t promptLength = 0;
-    std::vector<std::int32_t> askedIds; ///< answer letters whose logits are recorded at every row
+    bool digestWeights = true; ///< planRun reads all weights for it; a dry run need not
 };
 
 /// What a run will record, before anything is computed.

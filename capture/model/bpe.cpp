@@ -44,7 +44,7 @@ std::uint64_t textDigest(std::string_view text)
 Error damaged(std::string sentence)
 {
     return {Errc::Damaged, std::move(sentence), "",
-            "get the tokenizer's file again, or give ids (--ids)"};
+            "Get the tokenizer's file again, or give ids (--ids)"};
 }
 
 class ByteLevelBpe : public Tokenizer
@@ -213,7 +213,7 @@ Result<std::shared_ptr<const Tokenizer>> ByteLevelBpe::make(BpeDefinition defini
     if (!definition.normalizer.empty() && definition.normalizer != "NFC")
         return Error{Errc::Unsupported,
                      "the tokenizer's normalizer " + definition.normalizer + " is not supported",
-                     "", "give ids (--ids)"};
+                     "", "Give ids (--ids)"};
     std::vector<std::string> patterns = effectivePatterns(definition);
     std::vector<std::string> lastStage;
     if (definition.byteLevelRegex) {
@@ -267,7 +267,7 @@ Result<std::vector<std::int32_t>> ByteLevelBpe::encode(std::string_view text) co
         return ids;
     } catch (const std::bad_alloc&) {
         return Error{Errc::Internal, "not enough memory to tokenize the text", "",
-                     "give a shorter text"};
+                     "Give a shorter text"};
     }
 }
 

@@ -29,7 +29,7 @@ std::string_view spelledOut(char escape)
 Error unsupportedPattern(const std::string& pattern, const std::string& why)
 {
     return {Errc::Unsupported, "cannot use the split pattern " + pattern + ": " + why, "",
-            "give the ids of the text instead (--ids)"};
+            "Give the ids of the text instead (--ids)"};
 }
 
 /// The pattern in PCRE2's syntax. Refuses what the two engines read differently.
@@ -135,7 +135,7 @@ public:
                 break;
             if (found < 0)
                 return Error{Errc::Internal, "cannot split the text: " + messageOf(found), "",
-                             "give the ids of the text instead (--ids)"};
+                             "Give the ids of the text instead (--ids)"};
             const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match.get());
             if (range[0] == range[1]) {
                 at = range[1] < text.size() ? range[1] + characterLength(text, range[1])

@@ -107,7 +107,7 @@ Result<void> applyPreTokenizer(std::string_view ggufName, BpeDefinition& definit
     if (found == styles.end())
         return Error{Errc::Unsupported,
                      "the pre-tokenizer \"" + std::string(ggufName) + "\" is not known", "",
-                     "use the model's Hugging Face folder, whose tokenizer.json spells it out, "
+                     "Use the model's Hugging Face folder, whose tokenizer.json spells it out, "
                      "or give ids (--ids)"};
     definition.splitPatterns.clear();
     definition.digitsAlone = false;

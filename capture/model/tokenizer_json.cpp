@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "capture/model/json_text.h"
 #include "capture/model/tokenizer.h"
 #include "core/base/file.h"
 
@@ -246,19 +247,23 @@ BpeDefinition definitionFrom(const Json& tokenizer)
     return definition;
 }
 
-Result<BpeDefinition> parse(const std::string& text)
+Result<BpeDefinition> parse(const std::string& text, const std::string& place)
 {
-    constexpr auto hint = "give the ids of the text instead (--ids)";
+    constexpr auto hint = "Give the ids of the text instead (--ids)";
+    constexpr int deepest = 16; ///< levels; sound files have 6
     try {
-        return definitionFrom(Json::parse(text));
+        const auto tokenizer = parseJson(text, place, deepest);
+        if (!tokenizer)
+            return tokenizer.error();
+        return definitionFrom(*tokenizer);
     } catch (const Refusal& refusal) {
-        return Error{refusal.code, refusal.sentence, "", hint};
+        return Error{refusal.code, refusal.sentence, place, hint};
     } catch (const Json::exception& problem) {
         return Error{Errc::Damaged,
-                     std::string("not a tokenizer description (") + problem.what() + ")", "",
-                     "get the file again from where the model came"};
+                     std::string("is not a tokenizer description (") + problem.what() + ")", place,
+                     "Get the file again from where the model came"};
     } catch (const std::bad_alloc&) {
-        return Error{Errc::Internal, "not enough memory for the tokenizer", "", hint};
+        return Error{Errc::Internal, "not enough memory for the tokenizer", place, hint};
     }
 }
 
@@ -272,11 +277,11 @@ Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::pa
         Error error = text.error();
         if (error.code == Errc::NotFound) {
             error.sentence = "the model folder has no tokenizer.json";
-            error.hint = "put the model's tokenizer.json there, or give ids (--ids)";
+            error.hint = "Put the model's tokenizer.json there, or give ids (--ids)";
         }
         return error;
     }
-    auto definition = parse(*text);
+    auto definition = parse(*text, path.string());
     auto tokenizer = definition ? makeBpe(std::move(*definition)) : definition.error();
     if (!tokenizer) {
         Error error = tokenizer.error();

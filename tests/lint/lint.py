@@ -33,8 +33,9 @@ ALLOWED = {
     "widgets/plot": {"core", "widgets/jobs", "widgets/models"},
     "widgets/views": {"core", "widgets/jobs", "widgets/models", "widgets/plot"},
     "widgets/dialogs": {"core", "widgets/jobs", "widgets/models", "widgets/plot", "widgets/views"},
-    "app/diff": {"core"},
-    "app/capture": {"core", "capture"},
+    "app/terminal": {"core/base"},
+    "app/diff": {"core", "app/terminal"},
+    "app/capture": {"core", "capture", "app/terminal"},
     "app/gui": {"core", "widgets"},
 }
 

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/task/prompts.h"
+
+#include <algorithm>
+
+namespace moire::capture {
+
+namespace {
+
+/// What is known of a sample's rows in the reference.
+struct RecordedRows
+{
+    std::uint64_t count = 0;
+    trace::RowIndex first = 0;
+};
+
+std::vector<RecordedRows> rowsBySample(const trace::Run& run)
+{
+    std::vector<RecordedRows> rows(run.samples().size());
+    for (trace::RowIndex r = 0; r < run.rowCount(); ++r) {
+        RecordedRows& recorded = rows[trace::indexOf(run.row(r).sample)];
+        if (recorded.count++ == 0)
+            recorded.first = r;
+    }
+    return rows;
+}
+
+Result<std::vector<std::int32_t>> askedIdsOf(const trace::Run& run, trace::RowIndex row)
+{
+    std::vector<std::int32_t> asked;
+    if (run.header().logits.asked == 0)
+        return asked;
+    const auto table = run.topK(row);
+    if (!table)
+        return table.error();
+    for (const std::int32_t id : table->askedIds)
+        if (id >= 0)
+            asked.push_back(id);
+    return asked;
+}
+
+} // namespace
+
+Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
+{
+    std::vector<Prompt> prompts;
+    const auto rows = rowsBySample(reference);
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+        if (rows[s].count == 0)
+            continue;
+        Prompt prompt;
+        prompt.sample = reference.samples()[s];
+        prompt.sample.replaySource = prompt.sample.id;
+        prompt.sample.stopReason.clear();
+        prompt.sample.prediction.clear();
+        for (const trace::Token& token : reference.tokens(static_cast<trace::SampleIndex>(s))) {
+            // T tokens in and N scored after them give T + N − 1 rows: the last one only scores.
+            if (token.response && prompt.ids.size() > rows[s].count)
+                break;
+            prompt.ids.push_back(token.id);
+            prompt.promptLength += token.response ? 0 : 1;
+        }
+        auto asked = askedIdsOf(reference, rows[s].first);
+        if (!asked)
+            return asked.error();
+        prompt.askedIds = *std::move(asked);
+        prompts.push_back(std::move(prompt));
+    }
+    if (prompts.empty())
+        return Error{Errc::Invalid, "the reference has no rows, so there is nothing to replay",
+                     reference.source(), "Record it again, or name another one"};
+    return prompts;
+}
+
+} // namespace moire::capture
