@@ -7,35 +7,69 @@
 #include "core/numeric/top_k.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace moire::trace {
 
 using numeric::bitsAt;
+using numeric::DType;
 using numeric::toDouble;
 
-RowSummary summarise(const std::byte* data, numeric::DType dtype, std::size_t width)
+namespace {
+
+/// Calls body(valueAt) with valueAt(i) → double, exactly, for the dtype once and not once an
+/// element: rows of logits are long.
+template <class Body>
+decltype(auto) withValues(const std::byte* data, DType dtype, Body&& body)
+{
+    switch (dtype) {
+    case DType::FP32:
+        return body([data](std::size_t i) {
+            float value;
+            std::memcpy(&value, data + i * sizeof value, sizeof value);
+            return static_cast<double>(value);
+        });
+    case DType::BF16:
+        return body([data](std::size_t i) {
+            std::uint16_t bits;
+            std::memcpy(&bits, data + i * sizeof bits, sizeof bits);
+            return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+        });
+    default:
+        return body(
+            [data, dtype](std::size_t i) { return toDouble(bitsAt(data, dtype, i), dtype); });
+    }
+}
+
+} // namespace
+
+RowSummary summarise(const std::byte* data, DType dtype, std::size_t width)
 {
     RowSummary summary{numeric::rowDigest(data, dtype, width), {}, {}};
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     double sum = 0;
     double squares = 0;
-    for (std::size_t i = 0; i < width; ++i) {
-        const double value = toDouble(bitsAt(data, dtype, i), dtype);
-        if (std::isnan(value)) {
-            ++summary.counts.nan;
-        } else if (std::isinf(value)) {
-            ++summary.counts.infinite;
-        } else {
-            ++summary.counts.finite;
-            low = std::min(low, value);
-            high = std::max(high, value);
-            sum += value;
-            squares += value * value;
+    withValues(data, dtype, [&](auto valueAt) {
+        for (std::size_t i = 0; i < width; ++i) {
+            const double value = valueAt(i);
+            if (std::isnan(value)) {
+                ++summary.counts.nan;
+            } else if (std::isinf(value)) {
+                ++summary.counts.infinite;
+            } else {
+                low = std::min(low, value);
+                high = std::max(high, value);
+                sum += value;
+                squares += value * value;
+            }
         }
-    }
+    });
+    summary.counts.finite =
+        static_cast<std::uint32_t>(width) - summary.counts.nan - summary.counts.infinite;
     if (summary.counts.finite == 0) {
         constexpr float none = std::numeric_limits<float>::quiet_NaN();
         summary.statistics = {none, none, none, none};
@@ -124,8 +158,10 @@ TokenScore appendTopK(const LogitsInfo& info, const std::byte* logits, std::int3
                       TopKBlock& block)
 {
     std::vector<float> values(info.vocabulary);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(toDouble(bitsAt(logits, info.dtype, i), info.dtype));
+    withValues(logits, info.dtype, [&](auto valueAt) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<float>(valueAt(i));
+    });
     auto best = numeric::topK(values.data(), values.size(), info.topK);
     best.resize(info.topK, numeric::Ranked{-1, 0.0F});
 

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/forward.h"
+
+#include "capture/engine/failure.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace moire::capture {
+
+KvCache::KvCache(std::size_t layers, std::int64_t kvHeads, std::int64_t headDim,
+                 std::int64_t capacity, const at::TensorOptions& like)
+{
+    for (std::size_t i = 0; i < layers; ++i)
+        m_layers.push_back({at::empty({kvHeads, capacity, headDim}, like),
+                            at::empty({kvHeads, capacity, headDim}, like)});
+}
+
+KvCache::View KvCache::append(std::size_t layer, const at::Tensor& keys, const at::Tensor& values)
+{
+    const std::int64_t rows = keys.size(0);
+    Layer& held = m_layers[layer];
+    held.keys.narrow(1, m_length, rows).copy_(keys.transpose(0, 1));
+    held.values.narrow(1, m_length, rows).copy_(values.transpose(0, 1));
+    return {held.keys.narrow(1, 0, m_length + rows), held.values.narrow(1, 0, m_length + rows)};
+}
+
+Forward::Forward(const Model& model, const TapPlan& taps, TapSink* sink)
+    : m_model(model)
+    , m_plan(model.plan())
+    , m_operations(model.operations())
+    , m_taps(taps)
+    , m_sink(sink)
+{}
+
+bool Forward::wants(Site site, std::int32_t layer) const
+{
+    const auto place = m_taps.find(site, layer);
+    return m_sink != nullptr && place && m_sink->wants(*place);
+}
+
+void Forward::tap(Site site, std::int32_t layer, const at::Tensor& values)
+{
+    if (wants(site, layer))
+        throwIfFailed(m_sink->tensor(*m_taps.find(site, layer), values));
+}
+
+/// Norm (where the plan has one) and clip of q or k: rows × heads × headDim.
+at::Tensor Forward::projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
+                                   std::int32_t layer, std::int64_t heads)
+{
+    const std::int64_t rows = projection.size(0);
+    at::Tensor x = projection;
+    if (m_plan.qkNorm != QkNorm::None) {
+        const std::int64_t width = m_plan.qkNorm == QkNorm::PerHead ? m_plan.headDim : x.size(1);
+        x = m_operations.normalise(norm, x.reshape({-1, width})).view({rows, -1});
+        tap(site, layer, x);
+    }
+    if (m_plan.clipQkv)
+        x = at::clamp(x, -*m_plan.clipQkv, *m_plan.clipQkv);
+    return x.view({rows, heads, m_plan.headDim});
+}
+
+at::Tensor Forward::attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           std::int32_t layer)
+{
+    std::vector<at::Tensor> outputs;
+    std::int64_t begin = 0;
+    for (const Piece& piece : m_pieces) {
+        const auto rows = static_cast<std::int64_t>(piece.ids.size());
+        const KvCache::View cached = piece.cache->append(
+            static_cast<std::size_t>(layer), k.narrow(0, begin, rows), v.narrow(0, begin, rows));
+        AttentionJob job;
+        job.q = q.narrow(0, begin, rows);
+        job.k = cached.keys;
+        job.v = cached.values;
+        job.firstPosition = piece.cache->length();
+        job.window = m_plan.layers[static_cast<std::size_t>(layer)].window;
+        job.scale = std::pow(static_cast<double>(m_plan.headDim), -0.5);
+        outputs.push_back(m_operations.attention(job));
+        begin += rows;
+    }
+    return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+}
+
+at::Tensor Forward::attention(const at::Tensor& x, std::int32_t layer)
+{
+    const DecoderLayer& w = weights(layer);
+    const at::Tensor qProjection = w.q->apply(x);
+    tap(Site::QProj, layer, qProjection);
+    const at::Tensor kProjection = w.k->apply(x);
+    tap(Site::KProj, layer, kProjection);
+    at::Tensor v = w.v->apply(x);
+    tap(Site::VProj, layer, v);
+    if (m_plan.clipQkv)
+        v = at::clamp(v, -*m_plan.clipQkv, *m_plan.clipQkv);
+    at::Tensor q = projectedHeads(qProjection, w.qNorm, Site::QNorm, layer, m_plan.heads);
+    at::Tensor k = projectedHeads(kProjection, w.kNorm, Site::KNorm, layer, m_plan.kvHeads);
+    if (m_plan.rope.kind != RopeKind::None) {
+        q = m_operations.rotate(q, m_rotary, m_plan.rope.kind);
+        k = m_operations.rotate(k, m_rotary, m_plan.rope.kind);
+        tap(Site::QRope, layer, q.flatten(1));
+        tap(Site::KRope, layer, k.flatten(1));
+    }
+    const at::Tensor attended =
+        attend(q, k, v.view({v.size(0), m_plan.kvHeads, m_plan.headDim}), layer);
+    tap(Site::OProjIn, layer, attended);
+    const at::Tensor out = w.o->apply(attended);
+    tap(Site::OProj, layer, out);
+    tap(Site::Attention, layer, out);
+    return out;
+}
+
+at::Tensor Forward::denseMlp(const at::Tensor& x, std::int32_t layer)
+{
+    const DecoderLayer& w = weights(layer);
+    const at::Tensor gate = w.gate->apply(x);
+    tap(Site::GateProj, layer, gate);
+    const at::Tensor active = m_operations.activate(m_plan.activation, gate);
+    tap(Site::ActFn, layer, active);
+    const at::Tensor up = w.up->apply(x);
+    tap(Site::UpProj, layer, up);
+    const at::Tensor product = m_operations.multiply(active, up);
+    tap(Site::DownProjIn, layer, product);
+    const at::Tensor out = w.down->apply(product);
+    tap(Site::DownProj, layer, out);
+    tap(Site::Mlp, layer, out);
+    return out;
+}
+
+/// Every expert works on the rows that chose it; its outputs go to their slots: rows × k × hidden.
+at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std::int32_t layer)
+{
+    const auto chosen = static_cast<std::int64_t>(m_plan.moe->chosen);
+    const auto experts = static_cast<std::size_t>(m_plan.moe->experts);
+    const at::Tensor hostIds = ids.to(at::kCPU).contiguous();
+    const auto* id = hostIds.data_ptr<std::int64_t>();
+    std::vector<std::vector<std::int64_t>> placesOf(experts); ///< row · k + slot, ascending
+    for (std::int64_t place = 0; place < hostIds.numel(); ++place)
+        placesOf[static_cast<std::size_t>(id[place])].push_back(place);
+
+    const bool keepInner = wants(Site::ExpertGateUpSlots, layer);
+    const std::int64_t places = hostIds.numel();
+    at::Tensor outputs = at::empty({places, x.size(1)}, x.options());
+    at::Tensor inner;
+    if (keepInner)
+        inner = at::empty({places, 2 * static_cast<std::int64_t>(m_plan.moe->expertWidth)},
+                          x.options());
+    for (std::size_t e = 0; e < experts; ++e) {
+        if (placesOf[e].empty())
+            continue;
+        const at::Tensor place =
+            at::tensor(at::ArrayRef<std::int64_t>(placesOf[e]), at::kLong).to(x.device());
+        const at::Tensor input = x.index_select(0, at::floor_divide(place, chosen));
+        const ExpertLayers& expert = weights(layer).experts[e];
+        const at::Tensor gate = expert.gate->apply(input);
+        const at::Tensor up = expert.up->apply(input);
+        const at::Tensor product =
+            m_operations.multiply(m_operations.activate(m_plan.activation, gate), up);
+        outputs.index_copy_(0, place, expert.down->apply(product));
+        if (keepInner)
+            inner.index_copy_(0, place, at::cat({gate, up}, 1));
+    }
+    if (keepInner)
+        tap(Site::ExpertGateUpSlots, layer, inner.view({x.size(0), -1}));
+    return outputs.view({x.size(0), chosen, x.size(1)});
+}
+
+at::Tensor Forward::sparseMlp(const at::Tensor& x, std::int32_t layer)
+{
+    const at::Tensor logits = weights(layer).router->apply(x);
+    tap(Site::Router, layer, logits);
+    const Routing routing = m_operations.route(*m_plan.moe, logits);
+    if (m_sink != nullptr)
+        throwIfFailed(m_sink->routing(m_router, logits, routing.ids, routing.weights));
+    ++m_router;
+    const at::Tensor slots = expertSlots(x, routing.ids, layer);
+    tap(Site::ExpertDownSlots, layer, slots.flatten(1));
+    const at::Tensor out = m_operations.combine(*m_plan.moe, slots, routing);
+    tap(Site::Experts, layer, out);
+    tap(Site::Mlp, layer, out);
+    return out;
+}
+
+at::Tensor Forward::decoderLayer(const at::Tensor& x, std::int32_t layer)
+{
+    const DecoderLayer& w = weights(layer);
+    const at::Tensor normalised = m_operations.normalise(w.inputNorm, x);
+    tap(Site::InputNorm, layer, normalised);
+    const at::Tensor middle = m_operations.add(x, attention(normalised, layer));
+    const at::Tensor inner = m_operations.normalise(w.postNorm, middle);
+    tap(Site::PostNorm, layer, inner);
+    const bool sparse = m_plan.layers[static_cast<std::size_t>(layer)].sparse;
+    const at::Tensor out =
+        m_operations.add(middle, sparse ? sparseMlp(inner, layer) : denseMlp(inner, layer));
+    tap(Site::Layer, layer, out);
+    return out;
+}
+
+at::Tensor Forward::run(std::span<const Piece> pieces)
+{
+    m_pieces = pieces;
+    m_router = 0;
+    std::vector<std::int64_t> ids;
+    std::vector<std::int64_t> positions;
+    for (const Piece& piece : pieces) {
+        for (std::size_t i = 0; i < piece.ids.size(); ++i)
+            positions.push_back(piece.cache->length() + static_cast<std::int64_t>(i));
+        ids.insert(ids.end(), piece.ids.begin(), piece.ids.end());
+    }
+    const at::Tensor tokens =
+        at::tensor(at::ArrayRef<std::int64_t>(ids), at::kLong).to(m_model.device());
+    at::Tensor x = m_model.embedding().index_select(0, tokens);
+    tap(Site::Embedding, -1, x);
+    if (m_plan.rope.kind != RopeKind::None) {
+        m_rotary = m_operations.rotaryTables(positions, m_model.inverseFrequencies(),
+                                             m_plan.rope.kind, x.scalar_type());
+        tap(Site::RotaryCos, -1, m_rotary.cosines);
+        tap(Site::RotarySin, -1, m_rotary.sines);
+    }
+    for (std::size_t layer = 0; layer < m_plan.layers.size(); ++layer)
+        x = decoderLayer(x, static_cast<std::int32_t>(layer));
+    for (const Piece& piece : pieces)
+        piece.cache->advance(static_cast<std::int64_t>(piece.ids.size()));
+    x = m_operations.normalise(m_model.finalNorm(), x);
+    tap(Site::FinalNorm, -1, x);
+    at::Tensor logits = m_model.head().apply(x);
+    tap(Site::Head, -1, logits);
+    return logits;
+}
+
+} // namespace moire::capture

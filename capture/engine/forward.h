@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/engine/kv_cache.h"
+#include "capture/engine/model.h"
+#include "capture/engine/tap_plan.h"
+#include "capture/engine/tap_sink.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace moire::capture {
+
+/// The next tokens of one sample and the cache of those before.
+struct Piece
+{
+    std::span<const std::int32_t> ids;
+    KvCache* cache = nullptr;
+};
+
+/// One pass through the decoder for a batch of samples of any lengths. The rows of all pieces, one
+/// piece after the other, are the rows of every linear layer, norm and activation; only attention
+/// works sample by sample, so no row is padding.
+class Forward
+{
+public:
+    /// `sink` gets the taps of `taps`; null: none. All must outlive the object.
+    Forward(const Model& model, const TapPlan& taps, TapSink* sink);
+
+    /// Final logits, rows × vocabulary, after the sink had all taps but no end(). Throws Failure
+    /// when the sink fails, and what LibTorch throws.
+    at::Tensor run(std::span<const Piece> pieces);
+
+private:
+    void tap(Site site, std::int32_t layer, const at::Tensor& values);
+    bool wants(Site site, std::int32_t layer) const;
+    at::Tensor projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
+                              std::int32_t layer, std::int64_t heads);
+    at::Tensor attention(const at::Tensor& x, std::int32_t layer);
+    at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                      std::int32_t layer);
+    at::Tensor denseMlp(const at::Tensor& x, std::int32_t layer);
+    at::Tensor sparseMlp(const at::Tensor& x, std::int32_t layer);
+    at::Tensor expertSlots(const at::Tensor& x, const at::Tensor& ids, std::int32_t layer);
+    at::Tensor decoderLayer(const at::Tensor& x, std::int32_t layer);
+    const DecoderLayer& weights(std::int32_t layer) const
+    {
+        return m_model.layers()[static_cast<std::size_t>(layer)];
+    }
+
+    const Model& m_model;
+    const ModelPlan& m_plan;
+    Operations& m_operations;
+    const TapPlan& m_taps;
+    TapSink* m_sink;
+    std::span<const Piece> m_pieces; ///< of the pass that runs
+    RotaryTables m_rotary;
+    std::size_t m_router = 0; ///< of the next MoE layer
+};
+
+} // namespace moire::capture

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace moire::capture {
+
+/// Keys (after rotation) and values of one sample, layer by layer, with room for a fixed number of
+/// positions.
+class KvCache
+{
+public:
+    /// `like` gives dtype and device.
+    KvCache(std::size_t layers, std::int64_t kvHeads, std::int64_t headDim, std::int64_t capacity,
+            const at::TensorOptions& like);
+
+    std::int64_t length() const { return m_length; }
+
+    /// Views of keys and values, kvHeads × (length() + rows) × headDim, after the new rows (rows ×
+    /// kvHeads × headDim each) were written behind the old.
+    struct View
+    {
+        at::Tensor keys, values;
+    };
+    View append(std::size_t layer, const at::Tensor& keys, const at::Tensor& values);
+    /// To be called once every layer has appended its `rows` rows.
+    void advance(std::int64_t rows) { m_length += rows; }
+
+private:
+    struct Layer
+    {
+        at::Tensor keys, values; ///< kvHeads × capacity × headDim
+    };
+    std::vector<Layer> m_layers;
+    std::int64_t m_length = 0;
+};
+
+} // namespace moire::capture

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/lane.h"
+
+#include <algorithm>
+
+namespace moire::capture {
+
+namespace {
+
+/// Tokens that the first pass takes. In steps it is the prompt, as when decoding; a text that is
+/// scored without a response, and is no replay of a run that took it whole, goes token by token
+/// from the start.
+std::size_t firstPassOf(const Prompt& prompt, const RunOptions& options, std::size_t rows)
+{
+    if (options.maxNew > 0)
+        return prompt.ids.size();
+    if (options.construction == trace::Construction::Once)
+        return rows;
+    const bool hasResponse = prompt.promptLength < prompt.ids.size();
+    return hasResponse || !prompt.sample.replaySource.empty() ? prompt.promptLength : 1;
+}
+
+} // namespace
+
+std::uint64_t rowsOf(const Prompt& prompt, const RunOptions& options)
+{
+    const bool hasResponse = options.maxNew > 0 || prompt.promptLength < prompt.ids.size();
+    return prompt.ids.size() + options.maxNew - (hasResponse ? 1 : 0);
+}
+
+Lane::Lane(const Prompt& prompt, const RunOptions& options, trace::SampleIndex sample,
+           std::uint32_t batchSlot)
+    : m_sample(sample)
+    , m_batchSlot(batchSlot)
+    , m_ids(prompt.ids)
+    , m_promptLength(prompt.promptLength)
+    , m_rows(rowsOf(prompt, options))
+    , m_maxNew(options.maxNew)
+    , m_ignoreEnd(options.ignoreEnd)
+{
+    m_firstPass = firstPassOf(prompt, options, m_rows);
+}
+
+std::size_t Lane::passEnd() const
+{
+    return std::min(m_fed == 0 ? m_firstPass : m_fed + 1, m_rows);
+}
+
+std::span<const std::int32_t> Lane::nextIds() const
+{
+    return std::span(m_ids).subspan(m_fed, passEnd() - m_fed);
+}
+
+std::vector<trace::Row> Lane::nextRows() const
+{
+    std::vector<trace::Row> rows(passEnd() - m_fed);
+    const bool step = m_fed > 0 || (!isFree() && m_firstPass == 1 && m_rows > 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        trace::Row& row = rows[i];
+        row.sample = m_sample;
+        row.position = static_cast<std::uint32_t>(m_fed + i);
+        row.step = m_step;
+        row.batchSlot = m_batchSlot;
+        row.phase = !isFree()    ? trace::Phase::Forced
+                    : m_fed == 0 ? trace::Phase::Prefill
+                                 : trace::Phase::Decode;
+        row.construction = step ? trace::Construction::Steps : trace::Construction::Once;
+    }
+    return rows;
+}
+
+std::vector<std::int32_t> Lane::nextTargets() const
+{
+    std::vector<std::int32_t> targets;
+    for (std::size_t next = m_fed + 1; next <= passEnd(); ++next)
+        targets.push_back(next < m_ids.size() ? m_ids[next] : -1);
+    return targets;
+}
+
+bool Lane::generatesNext() const
+{
+    return isFree() && passEnd() >= m_ids.size();
+}
+
+void Lane::advance(std::int32_t generated, const std::vector<std::int32_t>& endTokens)
+{
+    m_fed = passEnd();
+    ++m_step;
+    if (generated < 0)
+        return;
+    m_ids.push_back(generated);
+    const bool isEnd = std::find(endTokens.begin(), endTokens.end(), generated) != endTokens.end();
+    if (isEnd && !m_ignoreEnd) {
+        m_stopReason = "end";
+        m_rows = m_fed;
+    } else if (m_fed == m_rows) {
+        m_stopReason = "length";
+    }
+}
+
+} // namespace moire::capture

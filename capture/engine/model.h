@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/engine/operations.h"
+#include "capture/engine/policy.h"
+#include "capture/engine/runner.h"
+#include "capture/model/model_plan.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace moire::capture {
+
+struct ExpertLayers
+{
+    std::unique_ptr<LinearLayer> gate, up, down;
+};
+
+/// The weights of one decoder layer; what the plan does not have is null or undefined.
+struct DecoderLayer
+{
+    NormLayer inputNorm, postNorm, qNorm, kNorm;
+    std::unique_ptr<LinearLayer> q, k, v, o;
+    std::unique_ptr<LinearLayer> gate, up, down; ///< dense MLP
+    std::unique_ptr<LinearLayer> router;
+    std::vector<ExpertLayers> experts;
+};
+
+/// A model's weights on their device, each in the dtype of its module, with the operations that
+/// they were prepared for. Weights whose stored dtype is the policy's stay in the mapped file.
+/// One run at a time: the operations' threads are shared.
+class Model
+{
+public:
+    static Result<std::shared_ptr<const Model>> load(const Checkpoint& checkpoint,
+                                                     const RunOptions& options);
+
+    const ModelPlan& plan() const { return m_plan; }
+    const Policy& policy() const { return m_policy; }
+    const std::string& arithmetic() const { return m_arithmetic; }
+    const std::string& deviceName() const { return m_deviceName; }
+    at::Device device() const { return m_device; }
+    Operations& operations() const { return *m_operations; }
+
+    const at::Tensor& embedding() const { return m_embedding; }
+    const at::Tensor& inverseFrequencies() const { return m_inverseFrequencies; }
+    const std::vector<DecoderLayer>& layers() const { return m_layers; }
+    const NormLayer& finalNorm() const { return m_finalNorm; }
+    const LinearLayer& head() const { return *m_head; }
+
+private:
+    class Loader;
+    Model(ModelPlan plan, Policy policy, at::Device device)
+        : m_plan(std::move(plan))
+        , m_policy(std::move(policy))
+        , m_device(device)
+    {}
+
+    ModelPlan m_plan;
+    Policy m_policy;
+    at::Device m_device;
+    std::string m_arithmetic, m_deviceName;
+    std::unique_ptr<Operations> m_operations;
+    at::Tensor m_embedding;
+    at::Tensor m_inverseFrequencies; ///< headDim / 2, fp32
+    std::vector<DecoderLayer> m_layers;
+    NormLayer m_finalNorm;
+    std::unique_ptr<LinearLayer> m_head;
+};
+
+} // namespace moire::capture

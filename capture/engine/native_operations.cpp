@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/operations.h"
+#include "capture/engine/threads.h"
+
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace moire::capture {
+
+namespace {
+
+at::Tensor widened(const at::Tensor& x)
+{
+    return x.to(at::kFloat);
+}
+
+/// LibTorch 1 multiplies 16-bit matrices on CPUs without AVX-512 in a plain loop, some thirty times
+/// slower than fp32 (measured). Its fp32 GEMM on widened values with one rounding is the same
+/// arithmetic: fp32 accumulation, one rounding.
+bool needsWidening(const at::Tensor& x)
+{
+    return TORCH_VERSION_MAJOR < 2 && x.is_cpu() && x.scalar_type() != at::kFloat;
+}
+
+/// Elements of a block of a 16-bit weight that is widened at a time: 1 MiB of fp32, which stays in
+/// the cache between the widening and the product.
+constexpr std::int64_t widenedBlock = std::int64_t{1} << 18U;
+
+class NativeLinear : public LinearLayer
+{
+public:
+    NativeLinear(at::Tensor weight, at::Tensor bias)
+        : m_weight(std::move(weight))
+        , m_bias(std::move(bias))
+    {}
+
+    at::Tensor apply(const at::Tensor& x) const override
+    {
+        if (needsWidening(x))
+            return applyWidened(x);
+        if (x.is_cpu() && x.size(0) == 1)
+            return oneRow(m_weight, x[0]).unsqueeze(0);
+        return m_bias.defined() ? at::linear(x, m_weight, m_bias) : at::linear(x, m_weight);
+    }
+
+private:
+    /// A row alone is a matrix-vector product: the library's GEMM takes five times as long for it.
+    at::Tensor oneRow(const at::Tensor& weight, const at::Tensor& x) const
+    {
+        return m_bias.defined() ? at::addmv(m_bias, weight, x) : at::mv(weight, x);
+    }
+
+    at::Tensor applyWidened(const at::Tensor& x) const
+    {
+        const at::Tensor wide = widened(x);
+        const std::int64_t outputs = m_weight.size(0);
+        const std::int64_t step =
+            std::max<std::int64_t>(16, widenedBlock / std::max<std::int64_t>(1, m_weight.size(1)));
+        std::vector<at::Tensor> parts;
+        for (std::int64_t begin = 0; begin < outputs; begin += step) {
+            const at::Tensor block =
+                widened(m_weight.narrow(0, begin, std::min(step, outputs - begin)));
+            parts.push_back(x.size(0) == 1 ? at::mv(block, wide[0]).unsqueeze(0)
+                                           : at::linear(wide, block));
+        }
+        at::Tensor y = parts.size() == 1 ? parts.front() : at::cat(parts, 1);
+        if (m_bias.defined())
+            y.add_(widened(m_bias));
+        return y.to(x.scalar_type());
+    }
+
+    at::Tensor m_weight;
+    at::Tensor m_bias;
+};
+
+/// Batched matrix product with fp32 accumulation and one rounding.
+at::Tensor batchedProduct(const at::Tensor& a, const at::Tensor& b)
+{
+    if (needsWidening(a))
+        return at::bmm(widened(a), widened(b)).to(a.scalar_type());
+    return at::bmm(a, b);
+}
+
+at::Tensor rootMeanSquareNormalised(const NormLayer& norm, const at::Tensor& x)
+{
+    const at::Tensor wide = widened(x);
+    const at::Tensor variance = (wide * wide).mean(-1, true);
+    at::Tensor scaled = wide * at::rsqrt(variance + norm.eps);
+    if (norm.kind == NormKind::RmsRoundTwice)
+        return scaled.to(x.scalar_type()) * norm.weight;
+    return (widened(norm.weight) * scaled).to(x.scalar_type());
+}
+
+at::Tensor layerNormalised(const NormLayer& norm, const at::Tensor& x)
+{
+    const auto wideOrNone = [](const at::Tensor& t) { return t.defined() ? widened(t) : t; };
+    return at::layer_norm(widened(x), {x.size(-1)}, wideOrNone(norm.weight), wideOrNone(norm.bias),
+                          norm.eps)
+        .to(x.scalar_type());
+}
+
+/// 0 where query row r sees key j, the lowest finite number where not: queries × keys.
+at::Tensor attentionMask(const AttentionJob& job, at::ScalarType dtype)
+{
+    const std::int64_t queries = job.q.size(0);
+    const std::int64_t keys = job.k.size(1);
+    const auto options = job.q.options().dtype(at::kLong);
+    const at::Tensor position =
+        at::arange(job.firstPosition, job.firstPosition + queries, options).unsqueeze(1);
+    const at::Tensor key = at::arange(keys, options).unsqueeze(0);
+    at::Tensor hidden = key > position;
+    if (job.window > 0)
+        hidden = hidden.logical_or(key <= position - static_cast<std::int64_t>(job.window));
+    const double lowest = dtype == at::kHalf       ? -65504.0
+                          : dtype == at::kBFloat16 ? -0x1.FEp127
+                                                   : std::numeric_limits<float>::lowest();
+    return at::zeros({queries, keys}, job.q.options().dtype(at::kFloat))
+        .masked_fill_(hidden, lowest);
+}
+
+/// x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, each operation rounding (GPT-2).
+at::Tensor geluNew(const at::Tensor& x)
+{
+    const auto round = [&](const at::Tensor& wide) { return wide.to(x.scalar_type()); };
+    const auto times = [&](const at::Tensor& t, double factor) {
+        return round(widened(t) * factor);
+    };
+    const at::Tensor cube = round(at::pow(widened(x), 3.0));
+    const at::Tensor inner = times(x + times(cube, 0.044715), std::sqrt(2.0 / M_PI));
+    const at::Tensor outer = round(widened(round(at::tanh(widened(inner)))) + 1.0);
+    return times(x, 0.5) * outer;
+}
+
+class NativeOperations : public Operations
+{
+public:
+    void useThreads(unsigned threads) override { setLibraryThreads(threads); }
+
+    std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) override
+    {
+        return std::make_unique<NativeLinear>(std::move(weight), std::move(bias));
+    }
+
+    at::Tensor normalise(const NormLayer& norm, const at::Tensor& x) override
+    {
+        const bool rms =
+            norm.kind == NormKind::RmsRoundTwice || norm.kind == NormKind::RmsRoundOnce;
+        return rms ? rootMeanSquareNormalised(norm, x) : layerNormalised(norm, x);
+    }
+
+    RotaryTables rotaryTables(const std::vector<std::int64_t>& positions,
+                              const at::Tensor& inverseFrequencies, RopeKind kind,
+                              at::ScalarType dtype) override
+    {
+        const at::Tensor position = at::tensor(at::ArrayRef<std::int64_t>(positions), at::kLong)
+                                        .to(inverseFrequencies.options());
+        const at::Tensor half = position.unsqueeze(1) * inverseFrequencies.unsqueeze(0);
+        const at::Tensor angle = at::cat({half, half}, 1);
+        const at::ScalarType type = kind == RopeKind::Fp32Tables ? at::kFloat : dtype;
+        return {at::cos(angle).to(type), at::sin(angle).to(type)};
+    }
+
+    at::Tensor rotate(const at::Tensor& x, const RotaryTables& tables, RopeKind kind) override
+    {
+        const std::int64_t half = x.size(2) / 2;
+        const at::Tensor input = kind == RopeKind::Fp32Tables ? widened(x) : x;
+        const at::Tensor turned =
+            at::cat({input.narrow(2, half, half).neg(), input.narrow(2, 0, half)}, 2);
+        at::Tensor result = input * tables.cosines.unsqueeze(1);
+        result.add_(turned * tables.sines.unsqueeze(1));
+        return result.to(x.scalar_type());
+    }
+
+    at::Tensor attention(const AttentionJob& job) override;
+    at::Tensor activate(Activation activation, const at::Tensor& x) override;
+
+    at::Tensor add(const at::Tensor& a, const at::Tensor& b) override { return a + b; }
+    at::Tensor multiply(const at::Tensor& a, const at::Tensor& b) override { return a * b; }
+
+    Routing route(const MoePlan& moe, const at::Tensor& logits) override
+    {
+        const at::Tensor scores = at::softmax(widened(logits), -1);
+        auto [weights, ids] = at::topk(scores, moe.chosen, -1);
+        if (moe.normaliseWeights)
+            weights = weights / weights.sum(-1, true);
+        return {ids, moe.fp32Weights ? weights : weights.to(logits.scalar_type())};
+    }
+
+    at::Tensor combine(const MoePlan& moe, const at::Tensor& slots, const Routing& routing) override
+    {
+        const at::Tensor weight = routing.weights.unsqueeze(-1);
+        const at::Tensor weighted =
+            (moe.fp32Weights ? widened(slots) * weight : slots * weight).to(slots.scalar_type());
+        if (moe.order == ExpertOrder::SlotOrder)
+            return widened(weighted).sum(1).to(slots.scalar_type());
+        const at::Tensor order = std::get<1>(at::sort(routing.ids, 1));
+        at::Tensor sum = at::zeros({slots.size(0), slots.size(2)}, slots.options());
+        for (std::int64_t j = 0; j < slots.size(1); ++j) {
+            const at::Tensor place =
+                order.select(1, j).view({-1, 1, 1}).expand({slots.size(0), 1, slots.size(2)});
+            sum = sum + weighted.gather(1, place).squeeze(1);
+        }
+        return sum;
+    }
+};
+
+at::Tensor NativeOperations::attention(const AttentionJob& job)
+{
+    const std::int64_t rows = job.q.size(0);
+    const std::int64_t heads = job.q.size(1);
+    const std::int64_t headDim = job.q.size(2);
+    const std::int64_t kvHeads = job.k.size(0);
+    const std::int64_t keys = job.k.size(1);
+    const auto dtype = job.q.scalar_type();
+    // The heads that share a key/value head are rows of one product.
+    const at::Tensor q = job.q.transpose(0, 1).reshape({kvHeads, heads / kvHeads * rows, headDim});
+    at::Tensor scores = widened(batchedProduct(q, job.k.transpose(1, 2)));
+    scores = widened(scores.mul_(job.scale).to(dtype));
+    if (rows > 1 || job.window > 0)
+        scores.view({heads, rows, keys}).add_(attentionMask(job, dtype));
+    const at::Tensor weights = at::softmax(scores, -1).to(dtype);
+    return batchedProduct(weights, job.v)
+        .view({heads, rows, headDim})
+        .transpose(0, 1)
+        .reshape({rows, heads * headDim});
+}
+
+at::Tensor NativeOperations::activate(Activation activation, const at::Tensor& x)
+{
+    // In fp32 with one rounding: LibTorch 1's 16-bit silu rounds inside (measured).
+    switch (activation) {
+    case Activation::Silu:
+        return at::silu(widened(x)).to(x.scalar_type());
+    case Activation::Gelu:
+        return at::gelu(widened(x)).to(x.scalar_type());
+    case Activation::GeluTanh:
+        return at::gelu(widened(x), "tanh").to(x.scalar_type());
+    case Activation::GeluNew:
+        return geluNew(x);
+    case Activation::Relu:
+        return at::relu(x);
+    case Activation::ReluSquared: {
+        const at::Tensor positive = at::relu(x);
+        return positive * positive;
+    }
+    }
+    return x;
+}
+
+} // namespace
+
+std::unique_ptr<Operations> makeNativeOperations()
+{
+    return std::make_unique<NativeOperations>();
+}
+
+at::ScalarType scalarTypeOf(numeric::DType dtype)
+{
+    switch (dtype) {
+    case numeric::DType::BF16:
+        return at::kBFloat16;
+    case numeric::DType::FP16:
+        return at::kHalf;
+    case numeric::DType::FP64:
+        return at::kDouble;
+    default:
+        return at::kFloat;
+    }
+}
+
+numeric::DType dtypeOf(at::ScalarType type)
+{
+    switch (type) {
+    case at::kBFloat16:
+        return numeric::DType::BF16;
+    case at::kHalf:
+        return numeric::DType::FP16;
+    case at::kDouble:
+        return numeric::DType::FP64;
+    default:
+        return numeric::DType::FP32;
+    }
+}
+
+} // namespace moire::capture

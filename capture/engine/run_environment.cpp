@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/run_environment.h"
+
+#include "capture/engine/device_choice.h"
+#include "capture/engine/threads.h"
+
+#include <ATen/Context.h>
+#include <torch/version.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <sys/resource.h>
+
+namespace moire::capture {
+
+namespace env = trace::env;
+
+namespace {
+
+std::string hexText(std::uint64_t value)
+{
+    char text[19];
+    std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+void describeLibraries(trace::Environment& environment)
+{
+    const BlasName blas = blasName();
+    environment.set(env::blas, blas.name);
+    if (!blas.version.empty())
+        environment.set(env::blasVersion, blas.version);
+    environment.set(env::torchVersion, std::string(TORCH_VERSION));
+}
+
+void describeNumerics(const Policy& policy, const RunOptions& options,
+                      trace::Environment& environment)
+{
+    environment.set(env::policy, policy.name());
+    environment.set(env::arithmetic, options.arithmetic);
+    if (options.arithmetic == "ordered")
+        environment.set(env::kPlan, std::string("one fp32 accumulator, ascending, fused"));
+    else if (TORCH_VERSION_MAJOR < 2 && options.device == "cpu" && policy.name() != "fp32")
+        environment.set(env::kPlan, std::string("the library's fp32 product of widened values"));
+    environment.set(env::tpSize, std::int64_t{1});
+    environment.set(env::reduction, std::string("none"));
+    environment.set(env::attention, std::string("eager"));
+    environment.set(env::tf32, at::globalContext().allowTF32CuBLAS());
+}
+
+} // namespace
+
+Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Policy& policy,
+                                       const RunOptions& options, bool scoresOnly)
+{
+    trace::Environment environment;
+    environment.set(env::modelName, checkpoint.plan.name);
+    environment.set(env::architecture, checkpoint.plan.architecture);
+    if (options.digestWeights) {
+        const auto digest = weightDigest(*checkpoint.weights);
+        if (!digest)
+            return digest.error();
+        environment.set(env::weightDigest, hexText(*digest));
+    }
+    if (checkpoint.tokenizer)
+        environment.set(env::tokenizerDigest, hexText(checkpoint.tokenizer->digest()));
+    environment.set(env::vocabSize, std::int64_t{checkpoint.plan.vocabulary});
+    const auto device = DeviceChoice::parse(options.device);
+    if (!device)
+        return device.error();
+    describeDevice(*device, environment);
+    describeLibraries(environment);
+    describeNumerics(policy, options, environment);
+    environment.set(env::threads, static_cast<std::int64_t>(
+                                      options.threads == 0 ? defaultThreads() : options.threads));
+    environment.set(env::batchSize, std::int64_t{options.batch});
+    environment.set(env::seed, static_cast<std::int64_t>(options.seed));
+    environment.set(env::sampling, std::string("greedy"));
+    environment.set(env::replay, std::string(scoresOnly ? "forced" : "free"));
+    // A free run decodes token by token: what a forced run calls steps.
+    environment.set(
+        env::construction,
+        std::string(nameOf(scoresOnly ? options.construction : trace::Construction::Steps)));
+    environment.set(env::logProbs, std::string("raw"));
+    environment.set(env::program, std::string("moire-capture"));
+    environment.set(env::startTime, timeText());
+    return environment;
+}
+
+std::string timeText()
+{
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+std::int64_t peakBytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    constexpr std::int64_t kibibyte = 1024;
+    return usage.ru_maxrss * kibibyte;
+}
+
+} // namespace moire::capture

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/device_choice.h"
+#include "capture/engine/lane.h"
+#include "capture/engine/run_environment.h"
+#include "capture/engine/runner.h"
+#include "capture/engine/tap_plan.h"
+
+#include <algorithm>
+
+namespace moire::capture {
+
+namespace {
+
+Error invalid(std::string sentence, std::string place, std::string hint)
+{
+    return {Errc::Invalid, std::move(sentence), std::move(place), std::move(hint)};
+}
+
+Result<void> checkOptions(const RunOptions& options)
+{
+    if (options.arithmetic != "native" && options.arithmetic != "ordered")
+        return invalid("unknown arithmetic '" + options.arithmetic + "'", {},
+                       "the arithmetics are native and ordered");
+    const auto device = DeviceChoice::parse(options.device);
+    if (!device)
+        return device.error();
+    if (options.arithmetic == "ordered" && device->kind != DeviceChoice::Kind::Cpu)
+        return Error{Errc::Unsupported,
+                     "arithmetic ordered has kernels for the CPU only, not for " + device->text(),
+                     {},
+                     "use --device cpu, or --arithmetic native"};
+    if (options.batch == 0)
+        return invalid("a batch of 0 samples makes no sense", {}, "take --batch 1 or more");
+    return {};
+}
+
+Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const Prompt& prompt)
+{
+    const std::string place = "sample " + prompt.sample.id;
+    if (prompt.ids.empty() || prompt.promptLength == 0)
+        return invalid("the prompt is empty", place, "give it at least one token");
+    if (prompt.promptLength > prompt.ids.size())
+        return Error{Errc::Internal, "the prompt is longer than its tokens", place, {}};
+    if (options.maxNew > 0 && prompt.promptLength < prompt.ids.size())
+        return invalid("its response is given, so that no tokens can be generated", place,
+                       "leave out --max-new");
+    const auto unknown = [&](std::int32_t id) {
+        return id < 0 || static_cast<std::uint32_t>(id) >= plan.vocabulary;
+    };
+    for (const auto& ids : {prompt.ids, prompt.askedIds})
+        if (const auto id = std::find_if(ids.begin(), ids.end(), unknown); id != ids.end())
+            return invalid("token id " + std::to_string(*id) + " is outside the vocabulary of "
+                               + std::to_string(plan.vocabulary),
+                           place, "check that the ids belong to this model");
+    const std::uint64_t positions = rowsOf(prompt, options);
+    if (positions > plan.context)
+        return invalid("its " + std::to_string(prompt.ids.size()) + " tokens"
+                           + (options.maxNew > 0
+                                  ? " and " + std::to_string(options.maxNew) + " new ones"
+                                  : std::string())
+                           + " do not fit the model's context of " + std::to_string(plan.context),
+                       place, "shorten the prompt or ask for fewer new tokens");
+    return {};
+}
+
+/// Bytes of everything that one row adds to a capture.
+std::uint64_t bytesOfRow(const trace::RunHeader& header)
+{
+    std::uint64_t bytes = sizeof(trace::Row);
+    for (const trace::Tap& tap : header.taps) {
+        bytes += sizeof(std::uint64_t) + sizeof(trace::Counts);
+        if (header.level != trace::Level::Digest)
+            bytes += sizeof(trace::Statistics);
+        if (header.level == trace::Level::Full)
+            bytes += tap.rowBytes();
+    }
+    for (const trace::RouterLayer& router : header.routers)
+        bytes += router.chosen * (sizeof(std::int32_t) + numeric::sizeOf(router.weightType))
+                 + router.experts * numeric::sizeOf(router.logitType);
+    bytes += (header.logits.topK + header.logits.asked) * (sizeof(std::int32_t) + sizeof(float))
+             + 2 * sizeof(double);
+    return bytes;
+}
+
+trace::LogitsInfo logitsInfo(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
+                             std::span<const Prompt> prompts)
+{
+    trace::LogitsInfo info;
+    info.vocabulary = plan.vocabulary;
+    info.topK = std::min(options.topK, plan.vocabulary);
+    info.dtype = policy.dtypeOf("lm_head");
+    for (const Prompt& prompt : prompts)
+        info.asked = std::max(info.asked, static_cast<std::uint32_t>(prompt.askedIds.size()));
+    return info;
+}
+
+} // namespace
+
+Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
+                        std::span<const Prompt> prompts)
+{
+    if (auto checked = checkOptions(options); !checked)
+        return checked.error();
+    const auto policy = Policy::parse(options.policy, checkpoint.plan);
+    if (!policy)
+        return policy.error();
+    for (const Prompt& prompt : prompts)
+        if (auto checked = checkPrompt(checkpoint.plan, options, prompt); !checked)
+            return checked.error();
+    const auto taps = TapPlan::of(checkpoint.plan, *policy).select(options.tapPatterns);
+    if (!taps)
+        return taps.error();
+    auto environment = describeRun(checkpoint, *policy, options, options.maxNew == 0);
+    if (!environment)
+        return environment.error();
+    RunPlan plan;
+    plan.header = {.environment = *std::move(environment),
+                   .level = options.level,
+                   .taps = taps->taps(),
+                   .routers = taps->routers(),
+                   .logits = logitsInfo(checkpoint.plan, *policy, options, prompts)};
+    for (const Prompt& prompt : prompts)
+        plan.rows += rowsOf(prompt, options);
+    plan.bytes = plan.rows * bytesOfRow(plan.header);
+    return plan;
+}
+
+Result<std::vector<trace::Tap>> listTaps(const Checkpoint& checkpoint, const RunOptions& options)
+{
+    const auto policy = Policy::parse(options.policy, checkpoint.plan);
+    if (!policy)
+        return policy.error();
+    const auto taps = TapPlan::of(checkpoint.plan, *policy).select(options.tapPatterns);
+    if (!taps)
+        return taps.error();
+    return taps->taps();
+}
+
+} // namespace moire::capture

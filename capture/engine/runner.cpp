@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/engine/runner.h"
+
+#include "capture/engine/failure.h"
+#include "capture/engine/forward.h"
+#include "capture/engine/lane.h"
+#include "capture/engine/model.h"
+#include "capture/engine/recorder.h"
+#include "capture/engine/run_environment.h"
+#include "core/numeric/top_k.h"
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+
+namespace moire::capture {
+
+namespace env = trace::env;
+
+namespace {
+
+std::vector<trace::Token> tokensOf(const Tokenizer* tokenizer, std::span<const std::int32_t> ids,
+                                   bool response)
+{
+    std::vector<trace::Token> tokens;
+    for (const std::int32_t id : ids)
+        tokens.push_back(
+            {.id = id,
+             .response = response,
+             .bytes = tokenizer ? tokenizer->bytesOf(id) : "<" + std::to_string(id) + ">"});
+    return tokens;
+}
+
+/// The largest logit of a row, ties to the lowest id.
+std::int32_t greedyChoice(const at::Tensor& row)
+{
+    const at::Tensor host = row.to(at::kCPU, at::kFloat).contiguous();
+    return numeric::topK(host.data_ptr<float>(), static_cast<std::size_t>(host.numel()), 1)
+        .front()
+        .id;
+}
+
+/// One batch of samples from their first pass to their last.
+class Batch
+{
+public:
+    Batch(const Model& model, const TapPlan& taps, TapSink* sink)
+        : m_model(model)
+        , m_taps(taps)
+        , m_sink(sink)
+    {}
+
+    void add(const Prompt& prompt, const RunOptions& options, trace::SampleIndex sample)
+    {
+        const ModelPlan& plan = m_model.plan();
+        m_lanes.emplace_back(prompt, options, sample, static_cast<std::uint32_t>(m_lanes.size()));
+        m_caches.emplace_back(
+            plan.layers.size(), plan.kvHeads, plan.headDim,
+            static_cast<std::int64_t>(rowsOf(prompt, options)),
+            at::TensorOptions(m_model.embedding().scalar_type()).device(m_model.device()));
+    }
+
+    bool done() const
+    {
+        return std::all_of(m_lanes.begin(), m_lanes.end(), [](const Lane& l) { return l.done(); });
+    }
+    const std::vector<Lane>& lanes() const { return m_lanes; }
+
+    /// One pass of every sample that is not done. Returns its logits, rows × vocabulary; calls
+    /// `generated(lane, id)` for every token chosen.
+    template <class Generated>
+    at::Tensor pass(Generated&& generated);
+
+private:
+    const Model& m_model;
+    const TapPlan& m_taps;
+    TapSink* m_sink;
+    std::vector<Lane> m_lanes;
+    std::vector<KvCache> m_caches;
+};
+
+template <class Generated>
+at::Tensor Batch::pass(Generated&& generated)
+{
+    std::vector<Piece> pieces;
+    std::vector<Lane*> active;
+    StepRows step;
+    std::vector<std::int32_t> targets;
+    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
+        if (m_lanes[i].done())
+            continue;
+        active.push_back(&m_lanes[i]);
+        pieces.push_back({m_lanes[i].nextIds(), &m_caches[i]});
+        const auto rows = m_lanes[i].nextRows();
+        step.rows.insert(step.rows.end(), rows.begin(), rows.end());
+        const auto next = m_lanes[i].nextTargets();
+        targets.insert(targets.end(), next.begin(), next.end());
+    }
+    if (m_sink != nullptr)
+        throwIfFailed(m_sink->begin(std::move(step)));
+    at::Tensor logits = Forward(m_model, m_taps, m_sink).run(pieces);
+
+    std::size_t end = 0;
+    std::vector<std::int32_t> chosen(active.size(), -1);
+    for (std::size_t i = 0; i < active.size(); ++i) {
+        end += pieces[i].ids.size();
+        if (active[i]->generatesNext())
+            targets[end - 1] = chosen[i] = greedyChoice(logits[static_cast<std::int64_t>(end) - 1]);
+    }
+    if (m_sink != nullptr) {
+        throwIfFailed(m_sink->logits(logits, targets));
+        throwIfFailed(m_sink->end());
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+        active[i]->advance(chosen[i], m_model.plan().endTokens);
+        if (chosen[i] >= 0)
+            generated(*active[i], chosen[i]);
+    }
+    return logits;
+}
+
+Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
+{
+    return TapPlan::of(model.plan(), model.policy()).select(options.tapPatterns);
+}
+
+trace::SampleIndex beginSample(trace::RunSink& sink, const Prompt& prompt,
+                               const Tokenizer* tokenizer)
+{
+    const std::span<const std::int32_t> ids(prompt.ids);
+    const auto sample = valueOrThrow(sink.beginSample(
+        prompt.sample, tokensOf(tokenizer, ids.first(prompt.promptLength), false)));
+    if (prompt.promptLength < ids.size())
+        throwIfFailed(
+            sink.addTokens(sample, tokensOf(tokenizer, ids.subspan(prompt.promptLength), true)));
+    return sample;
+}
+
+/// What a run needs all along.
+struct Running
+{
+    const Model& model;
+    const Checkpoint& checkpoint;
+    const RunOptions& options;
+    const TapPlan& taps;
+    Recorder& recorder;
+    trace::RunSink& sink;
+};
+
+Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::stop_token stop,
+                      base::Progress& progress)
+{
+    const Tokenizer* tokenizer = run.checkpoint.tokenizer.get();
+    Batch batch(run.model, run.taps, &run.recorder);
+    for (const Prompt& prompt : prompts) {
+        const auto sample = beginSample(run.sink, prompt, tokenizer);
+        run.recorder.askFor(sample, prompt.askedIds);
+        batch.add(prompt, run.options, sample);
+    }
+    while (!batch.done()) {
+        const at::Tensor logits = batch.pass([&](const Lane& lane, std::int32_t id) {
+            throwIfFailed(
+                run.sink.addTokens(lane.sample(), tokensOf(tokenizer, std::span(&id, 1), true)));
+        });
+        progress.done += static_cast<std::uint64_t>(logits.size(0));
+        if (stop.stop_requested())
+            return Error{Errc::Cancelled, "the run was cancelled", {}, {}};
+    }
+    for (const Lane& lane : batch.lanes())
+        throwIfFailed(run.sink.endSample(lane.sample(), lane.stopReason(), {}));
+    return {};
+}
+
+/// Logits of one prompt's every pass, on the host; with all taps given to `sink`, or without any.
+at::Tensor logitsOf(const Model& model, const TapPlan& taps, const Prompt& prompt,
+                    const RunOptions& options, TapSink* sink)
+{
+    Batch batch(model, taps, sink);
+    batch.add(prompt, options, trace::SampleIndex{0});
+    std::vector<at::Tensor> parts;
+    while (!batch.done())
+        parts.push_back(batch.pass([](const Lane&, std::int32_t) {}).to(at::kCPU));
+    return at::cat(parts, 0).contiguous();
+}
+
+std::string firstDifference(const at::Tensor& with, const at::Tensor& without)
+{
+    if (with.sizes() != without.sizes())
+        return "differs: another number of rows with taps than without";
+    const auto* a = static_cast<const std::byte*>(with.data_ptr());
+    const auto* b = static_cast<const std::byte*>(without.data_ptr());
+    const auto [place, other] = std::mismatch(a, a + with.nbytes(), b);
+    if (place == a + with.nbytes())
+        return "bitwise equal";
+    const auto element = static_cast<std::size_t>(place - a) / with.element_size();
+    const auto width = static_cast<std::size_t>(with.size(1));
+    return "differs: taps change the logits, first at row " + std::to_string(element / width)
+           + ", element " + std::to_string(element % width);
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Model>> loadModel(const Checkpoint& checkpoint,
+                                               const RunOptions& options)
+{
+    return Model::load(checkpoint, options);
+}
+
+Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const RunOptions& options,
+                      const RunPlan& plan, std::span<const Prompt> prompts, trace::RunSink& sink,
+                      std::stop_token stop, base::Progress& progress)
+{
+    const auto taps = chosenTaps(model, options);
+    if (!taps)
+        return taps.error();
+    return atEdge([&]() -> Result<void> {
+        const at::NoGradGuard noGradients;
+        const auto begin = std::chrono::steady_clock::now();
+        model.operations().useThreads(options.threads);
+        Recorder recorder(plan.header, sink);
+        const Running run{model, checkpoint, options, *taps, recorder, sink};
+        progress.total = plan.rows;
+        trace::Environment closing;
+        if (options.observerCheck && !prompts.empty())
+            closing.set(env::observerCheck, valueOrThrow(checkObserver(model, checkpoint, options,
+                                                                       plan, prompts.front())));
+        for (std::size_t next = 0; next < prompts.size(); next += options.batch) {
+            const std::size_t count = std::min<std::size_t>(options.batch, prompts.size() - next);
+            if (auto ran = runBatch(run, prompts.subspan(next, count), stop, progress); !ran)
+                return ran;
+        }
+        const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+        closing.set(env::endTime, timeText());
+        closing.set(env::wallSeconds, wall.count());
+        closing.set(env::peakBytes, peakBytes());
+        return sink.finish(closing);
+    });
+}
+
+Result<std::string> checkObserver(const Model& model, const Checkpoint& /*checkpoint*/,
+                                  const RunOptions& options, const RunPlan& plan,
+                                  const Prompt& prompt)
+{
+    const auto taps = chosenTaps(model, options);
+    if (!taps)
+        return taps.error();
+    return atEdge([&]() -> Result<std::string> {
+        const at::NoGradGuard noGradients;
+        model.operations().useThreads(options.threads);
+        trace::RunBuilder scratch(plan.header, "observer check");
+        throwIfFailed([&]() -> Result<void> {
+            const auto begun = scratch.beginSample(prompt.sample, {});
+            return begun ? Result<void>() : begun.error();
+        }());
+        Recorder recorder(plan.header, scratch);
+        const at::Tensor with = logitsOf(model, *taps, prompt, options, &recorder);
+        const at::Tensor without = logitsOf(model, *taps, prompt, options, nullptr);
+        return firstDifference(with, without);
+    });
+}
+
+} // namespace moire::capture

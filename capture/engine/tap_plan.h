@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/engine/policy.h"
+#include "capture/model/model_plan.h"
+#include "core/base/result.h"
+#include "core/trace/records.h"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace moire::capture {
+
+/// The places of a decoder whose values can be recorded; each is one tap a layer, or one a model.
+enum class Site : std::uint8_t
+{
+    Embedding,
+    RotaryCos,
+    RotarySin,
+    InputNorm,
+    QProj,
+    KProj,
+    VProj,
+    QNorm,
+    KNorm,
+    QRope,
+    KRope,
+    OProjIn,
+    OProj,
+    Attention,
+    PostNorm,
+    GateProj,
+    ActFn,
+    UpProj,
+    DownProjIn,
+    DownProj,
+    Router,
+    ExpertGateUpSlots,
+    ExpertDownSlots,
+    Experts,
+    Mlp,
+    Layer,
+    FinalNorm,
+    Head,
+};
+inline constexpr std::size_t siteCount = static_cast<std::size_t>(Site::Head) + 1;
+
+/// The taps of a model in execution order, and where each site's tap stands among them. Names and
+/// values are those of the modules of transformers 5.24, besides our own `…rope.out` and `….slots`.
+class TapPlan
+{
+public:
+    /// Every tap of the model.
+    static TapPlan of(const ModelPlan& plan, const Policy& policy);
+
+    /// Those that match at least one pattern (base::globMatches), in the same order; inputs are
+    /// renumbered, those not chosen dropped. Errors: Invalid names a pattern that matches nothing.
+    Result<TapPlan> select(std::span<const std::string> patterns) const;
+
+    const std::vector<trace::Tap>& taps() const { return m_taps; }
+    const std::vector<trace::RouterLayer>& routers() const { return m_routers; }
+    /// `layer` −1 for the sites outside the layers. Nothing when the tap does not exist or is not
+    /// chosen.
+    std::optional<trace::TapIndex> find(Site site, std::int32_t layer) const;
+
+private:
+    class Maker;
+    using Places = std::array<std::optional<trace::TapIndex>, siteCount>;
+    std::vector<trace::Tap> m_taps;
+    std::vector<trace::RouterLayer> m_routers;
+    std::vector<Places> m_places; ///< entry 0 outside the layers, then one a layer
+};
+
+} // namespace moire::capture

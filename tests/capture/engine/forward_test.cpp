@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/capture/engine/fixture_run.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace moire;
+using namespace moire::capture;
+
+/// Every fixture model against what transformers 5.24 made of it (tests/data/models/README.md): the
+/// prompt in one pass and 8 greedy tokens with a cache.
+class ForwardTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void matchesTransformers_data();
+    void matchesTransformers();
+    void bothConfigStyles_data();
+    void bothConfigStyles();
+    void orderedMatchesTransformers_data();
+    void orderedMatchesTransformers();
+    void slotsAddUp();
+
+private:
+    void eachModel();
+    void compare(const std::string& model, const std::string& policy, const trace::Run& run);
+};
+
+void ForwardTest::eachModel()
+{
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("policy");
+    for (const std::string& model : fixture::models)
+        for (const char* policy : {"fp32", "bf16"})
+            QTest::addRow("%s %s", model.c_str(), policy)
+                << QString::fromStdString(model) << QString(policy);
+}
+
+namespace {
+
+RunOptions eightTokens(const std::string& policy, const std::string& arithmetic)
+{
+    RunOptions options;
+    options.policy = policy;
+    options.arithmetic = arithmetic;
+    options.maxNew = 8;
+    options.ignoreEnd = true;
+    options.threads = 1;
+    return options;
+}
+
+fixture::Array lastRows(const fixture::Array& array, std::size_t rows)
+{
+    fixture::Array result{rows, array.width, {}};
+    result.values.assign(array.values.end() - static_cast<std::ptrdiff_t>(rows * array.width),
+                         array.values.end());
+    return result;
+}
+
+/// Sets of expert ids that differ from the expected ones.
+std::size_t differentExperts(const trace::Run& run, std::size_t router,
+                             const fixture::Array& wanted)
+{
+    std::size_t different = 0;
+    for (trace::RowIndex r = 0; r < run.rowCount(); ++r) {
+        const auto ids = run.routing(router, r)->ids;
+        const auto begin = wanted.values.begin() + static_cast<std::ptrdiff_t>(r * wanted.width);
+        different += std::set<double>(ids.begin(), ids.end())
+                     != std::set<double>(begin, begin + static_cast<std::ptrdiff_t>(wanted.width));
+    }
+    return different;
+}
+
+} // namespace
+
+/// fp32: every tap within 1e-5; bf16: within 2e-2, and nearly all bits equal, which only the same
+/// roundings at the same places give.
+void ForwardTest::compare(const std::string& model, const std::string& policy,
+                          const trace::Run& run)
+{
+    const double bound = policy == "fp32" ? 1e-5 : 2e-2;
+    const auto logits = fixture::expected(model, policy, "lm_head.out");
+    QCOMPARE(run.rowCount(), trace::RowIndex{logits.rows});
+    const double logitsError = fixture::relativeL2(logits, fixture::recorded(run, "lm_head.out"));
+    QVERIFY2(logitsError <= bound, qPrintable(QString::number(logitsError)));
+
+    double equal = 0;
+    std::size_t taps = 0;
+    const std::size_t layers = run.header().routers.empty() ? 4 : run.header().routers.size();
+    for (std::size_t layer = 0; layer < layers; ++layer)
+        for (const char* rest : {".self_attn.out", ".post_attention_layernorm.out", ".mlp.out"}) {
+            const std::string tap = "model.layers." + std::to_string(layer) + rest;
+            if (!run.findTap(tap))
+                continue;
+            const auto wanted = fixture::expected(model, policy, tap);
+            const auto got = lastRows(fixture::recorded(run, tap), wanted.rows);
+            QVERIFY2(fixture::relativeL2(wanted, got) <= bound, tap.c_str());
+            equal += fixture::shareEqual(wanted, got);
+            ++taps;
+        }
+    QVERIFY(taps >= 9);
+    if (policy == "bf16")
+        QVERIFY2(equal / static_cast<double>(taps) >= 0.9,
+                 qPrintable(QString::number(equal / static_cast<double>(taps))));
+    for (std::size_t router = 0; router < run.header().routers.size(); ++router) {
+        const auto ids =
+            fixture::expected(model, policy, run.header().routers[router].module + ".ids");
+        QCOMPARE(differentExperts(run, router, ids), std::size_t{0});
+    }
+    const auto generated = fixture::expected(model, policy, "gen.ids");
+    std::vector<double> tokens;
+    for (const trace::Token& token : run.tokens(trace::SampleIndex{0}))
+        if (token.response)
+            tokens.push_back(token.id);
+    QCOMPARE(tokens, generated.values);
+}
+
+void ForwardTest::matchesTransformers_data()
+{
+    eachModel();
+}
+
+void ForwardTest::matchesTransformers()
+{
+    QFETCH(QString, model);
+    QFETCH(QString, policy);
+    const auto run = fixture::run(fixture::open(model.toStdString()),
+                                  eightTokens(policy.toStdString(), "native"),
+                                  {fixture::promptOf(fixture::promptIds(model.toStdString()))});
+    compare(model.toStdString(), policy.toStdString(), *run);
+}
+
+void ForwardTest::orderedMatchesTransformers_data()
+{
+    eachModel();
+}
+
+void ForwardTest::orderedMatchesTransformers()
+{
+    QFETCH(QString, model);
+    QFETCH(QString, policy);
+    const auto run = fixture::run(fixture::open(model.toStdString()),
+                                  eightTokens(policy.toStdString(), "ordered"),
+                                  {fixture::promptOf(fixture::promptIds(model.toStdString()))});
+    compare(model.toStdString(), policy.toStdString(), *run);
+}
+
+void ForwardTest::bothConfigStyles_data()
+{
+    QTest::addColumn<QString>("model");
+    for (const std::string& model : fixture::models)
+        QTest::newRow(model.c_str()) << QString::fromStdString(model);
+}
+
+void ForwardTest::bothConfigStyles()
+{
+    QFETCH(QString, model);
+    const auto source = fixture::folder(model.toStdString());
+    QTemporaryDir other;
+    const std::filesystem::path target(other.path().toStdString());
+    std::filesystem::copy_file(source / "config.v5.json", target / "config.json");
+    for (const char* file : {"model.safetensors", "tokenizer.json"})
+        std::filesystem::create_symlink(source / file, target / file);
+    const auto checkpoint = openCheckpoint(target);
+    QVERIFY2(checkpoint, checkpoint ? "" : checkpoint.error().text().c_str());
+
+    const Prompt prompt = fixture::promptOf(fixture::promptIds(model.toStdString()));
+    const RunOptions options = eightTokens("bf16", "ordered");
+    const auto hub = fixture::run(fixture::open(model.toStdString()), options, {prompt});
+    const auto v5 = fixture::run(*checkpoint, options, {prompt});
+    QCOMPARE(fixture::firstDifferentBits(*hub, 0, *v5, 0), std::string());
+}
+
+/// mlp.experts.out is the weighted sum of the slots: computed here again in double.
+void ForwardTest::slotsAddUp()
+{
+    const auto run = fixture::run(fixture::open("olmoe_odd"), eightTokens("fp32", "native"),
+                                  {fixture::promptOf(fixture::promptIds("olmoe_odd"))});
+    const auto slots = fixture::recorded(*run, "model.layers.1.mlp.experts.down.slots");
+    const auto sums = fixture::recorded(*run, "model.layers.1.mlp.experts.out");
+    const std::size_t chosen = run->header().routers[1].chosen;
+    fixture::Array wanted{sums.rows, sums.width, std::vector<double>(sums.values.size())};
+    for (trace::RowIndex r = 0; r < run->rowCount(); ++r) {
+        const auto routing = run->routing(1, r);
+        for (std::size_t slot = 0; slot < chosen; ++slot) {
+            const double weight =
+                numeric::toDouble(numeric::bitsAt(routing->weights, numeric::DType::FP32, slot),
+                                  numeric::DType::FP32);
+            for (std::size_t i = 0; i < sums.width; ++i)
+                wanted.values[r * sums.width + i] +=
+                    weight * slots.values[(r * chosen + slot) * sums.width + i];
+        }
+    }
+    QVERIFY(fixture::relativeL2(wanted, sums) <= 1e-6);
+}
+
+QTEST_APPLESS_MAIN(ForwardTest)
+#include "forward_test.moc"
