@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/html.h"
+
+#include "core/report/families.h"
+#include "core/report/first_kinds.h"
+#include "core/report/html_style.h"
+#include "core/report/html_tables.h"
+#include "core/report/layer_figure.h"
+#include "core/report/map_figure.h"
+#include "core/report/markup.h"
+#include "core/report/number.h"
+#include "core/report/token_strip.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace moire::report {
+
+namespace {
+
+bool differsIn(const diff::Report& report, std::string_view key)
+{
+    return std::any_of(report.environmentDifferences.begin(), report.environmentDifferences.end(),
+                       [&](const diff::EnvironmentDifference& d) { return d.key == key; });
+}
+
+/// The pattern of what is not comparable, which every map's legend and ground refer to.
+constexpr std::string_view hatching =
+    "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>"
+    "<pattern id=\"hatching\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" "
+    "class=\"hatching\"/></pattern></defs></svg>\n";
+
+/// What tells one run from another, as small labels; those that differ are marked.
+std::string runCard(const diff::Report& report, const diff::RunSummary& run, std::string_view side,
+                    std::string_view title)
+{
+    namespace env = trace::env;
+    std::string card = "<div class=\"run " + std::string(side) + "\"><div><span class=\"side\">"
+                       + std::string(title) + "</span> "
+                       + element("strong", escaped(run.environment.text(env::modelName)))
+                       + "</div>";
+    std::string labels;
+    for (const std::string_view key : {env::policy, env::arithmetic, env::vendor, env::device,
+                                       env::arch, env::tpSize, env::replay, env::construction}) {
+        const std::string text = run.environment.text(key);
+        if (!text.empty())
+            labels += element("li", differsIn(report, key) ? "differs" : "same",
+                              (key == env::tpSize ? "tp " : "") + escaped(text));
+    }
+    labels += element("li", "same", countOf(run.samples, "sample"));
+    labels += element("li", "same", countOf(run.rows, "row"));
+    labels += element("li", "same", countOf(run.taps, "tap"));
+    if (!run.complete)
+        labels += element("li", "differs", "incomplete");
+    card += element("ul", labels);
+    return card + element("div", "file", escaped(run.file)) + "</div>\n";
+}
+
+std::string chips(const diff::Report& report)
+{
+    std::string out = "<ul class=\"chips\">\n";
+    for (const Chip& chip : familyChips(report))
+        out += "<li class=\"" + std::string(chip.known ? "chip" : "chip unknown") + "\">"
+               + element("span", "title", escaped(chip.title))
+               + element("span", "value", escaped(chip.value))
+               + element("span", "detail", chip.detail.empty() ? "–" : escaped(chip.detail))
+               + "</li>\n";
+    return out + "</ul>\n";
+}
+
+std::string alignmentPart(const diff::Report& report)
+{
+    std::string items;
+    for (const std::string& line : alignmentLines(report))
+        items += element("li", escaped(line));
+    return element("div", "compared", element("span", "side", "Compared") + element("ul", items))
+           + '\n';
+}
+
+std::string verdictPart(const diff::Report& report)
+{
+    const std::string_view mark = report.exit == 0 ? "●" : "◆";
+    return "<header class=\"verdict\"><span class=\"mark\" aria-hidden=\"true\">"
+           + std::string(mark) + "</span>" + element("h1", escaped(report.verdict)) + "</header>\n";
+}
+
+std::string mapSection(const diff::Report& report, const MapColumns& columns)
+{
+    if (report.tapPairs.empty() || columns.pairs.empty())
+        return {};
+    const std::string size =
+        countOf(report.taps.size(), "tap") + " × " + countOf(report.rows.size(), "row") + ".";
+    return section("map", "Taps × tokens: relative L2, log scale",
+                   "Each cell is the worst of what it stands for; " + size,
+                   tapMapFigure(report, columns));
+}
+
+/// Where bits first part and, where that is elsewhere, where the outcome does.
+std::string stripSection(const diff::Report& report, const trace::Run& reference,
+                         const trace::Run& target)
+{
+    std::string markup;
+    std::vector<std::pair<std::string, std::uint32_t>> shown;
+    for (const std::string_view key : {"bitwise", "argmax", "token"}) {
+        const auto kind = std::find_if(firstKinds.begin(), firstKinds.end(),
+                                       [&](const FirstKind& k) { return k.key == key; });
+        const auto& found = report.first.*kind->member;
+        if (!found)
+            continue;
+        const std::pair place(found->sample, found->position);
+        if (std::find(shown.begin(), shown.end(), place) != shown.end())
+            continue;
+        shown.push_back(place);
+        const std::string strip = tokenStrip(report, reference, target, *found);
+        if (!strip.empty())
+            markup += element("h3", "First by " + std::string(kind->words) + ": sample "
+                                        + escaped(found->sample) + ", position "
+                                        + std::to_string(found->position))
+                      + '\n' + strip;
+    }
+    if (markup.empty())
+        return {};
+    return section("tokens", "Tokens around the first divergence",
+                   "Background: forward KL of the row that the token belongs to, 1e-7 to 1 nat, "
+                   "log scale; hatched: not comparable.",
+                   markup);
+}
+
+std::string layerSection(const diff::Report& report)
+{
+    const std::string figure = layerFigure(report);
+    if (figure.empty())
+        return {};
+    return section("layers", "Error by layer", "Relative L2 over all rows, log scale.", figure);
+}
+
+/// An argument as a POSIX shell takes it.
+std::string quoted(const std::string& text)
+{
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "._-/+=:,@%";
+    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos)
+        return text;
+    std::string out = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    }
+    return out + '\'';
+}
+
+std::string reproduceSection(const diff::Report& report)
+{
+    std::string commands;
+    for (const diff::RunSummary* run : {&report.reference, &report.target})
+        if (const std::string line = run->environment.text(trace::env::commandLine); !line.empty())
+            commands += line + '\n';
+    commands +=
+        "moire-diff " + quoted(report.reference.file) + ' ' + quoted(report.target.file) + '\n';
+    if (const auto& first = report.first.bitwise)
+        for (const std::string* file : {&report.reference.file, &report.target.file})
+            commands += "moire-diff show " + quoted(*file) + ' ' + quoted(siteText(*first)) + '\n';
+    std::string lines;
+    for (std::size_t at = 0; at < commands.size();) {
+        const std::size_t end = commands.find('\n', at);
+        lines += escaped(std::string_view(commands).substr(at, end - at)) + '\n';
+        at = end + 1;
+    }
+    return section("reproduce", "How to reproduce", {}, "<pre>" + lines + "</pre>\n");
+}
+
+} // namespace
+
+std::string htmlText(const diff::Report& report, const trace::Run& reference,
+                     const trace::Run& target)
+{
+    namespace fs = std::filesystem;
+    const MapColumns columns = mapColumns(report, reference, target);
+    const std::string names = escaped(fs::path(report.reference.file).filename().string()) + " – "
+                              + escaped(fs::path(report.target.file).filename().string());
+    std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Moire: "
+                       + names + "</title>\n<style>\n" + std::string(pageStyle()) + scaleRules()
+                       + "</style>\n</head>\n<body>\n" + std::string(hatching) + "<main>\n";
+    page += "<div class=\"runs\">\n" + runCard(report, report.reference, "reference", "Reference")
+            + runCard(report, report.target, "target", "Target") + "</div>\n";
+    page += verdictPart(report) + chips(report) + alignmentPart(report);
+    page += mapSection(report, columns);
+    page += firstSection(report);
+    page += stripSection(report, reference, target);
+    page += layerSection(report);
+    page += tapsSection(report);
+    page += routingSection(report, reference,
+                           report.routerPairs.empty() ? std::string()
+                                                      : routeMapFigure(report, reference, columns));
+    page += samplesSection(report) + environmentSection(report) + measuresSection(report);
+    page += reproduceSection(report);
+    return page
+           + "</main>\n<footer>Moire divergence report. The same inputs give the same "
+             "bytes.</footer>\n"
+             "</body>\n</html>\n";
+}
+
+} // namespace moire::report
