@@ -229,7 +229,10 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
         return target.error();
     Site& site = record.sites[tapPair];
     const RowValuesPair values{*reference, ours.dtype, *target, theirs.dtype, ours.width};
-    if (ours.slots > 0) {
+    const bool digestsEqual = ours.dtype == theirs.dtype
+                              && m_reference.digests(pair.reference)[indexOf(a)]
+                                     == m_target.digests(pair.target)[indexOf(b)];
+    if (ours.slots > 0 && !digestsEqual) {
         auto pairing = pairSlots(m_reference, m_target, m_alignment.routers, pair, {a, b});
         if (!pairing)
             return pairing.error();
@@ -246,8 +249,6 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
     keepClasses(matrix, tapPair, record);
 
     // The digests were made from the same values when they were recorded.
-    const bool digestsEqual = m_reference.digests(pair.reference)[indexOf(a)]
-                              == m_target.digests(pair.target)[indexOf(b)];
     if (ours.dtype == theirs.dtype && digestsEqual != (site.unequal == 0))
         return Error{Errc::Damaged, "values and digests of a row contradict each other",
                      m_reference.samples()[indexOf(pair.sample)].id + '/'
