@@ -213,7 +213,9 @@ std::string measuresSection(const diff::Report& report)
         table.add({escaped(measure.id), escaped(measure.name),
                    measure.value ? escaped(figureWithUnit(*measure.value, measure.unit)) : nothing,
                    escaped(intervalText(measure)), grouped(measure.n),
-                   element("span", measure.value ? "place" : "faint", escaped(remark))});
+                   remark.empty()
+                       ? std::string()
+                       : element("span", measure.value ? "place" : "faint", escaped(remark))});
     }
     return section("measures", "All measures",
                    "Families A–F are over lm_head.out and every aligned row; the JSON report holds "

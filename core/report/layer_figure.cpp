@@ -18,7 +18,7 @@ namespace {
 
 constexpr double figureWidth = 1000, figureHeight = 240;
 constexpr double left = 56, right = 8, top = 10, bottom = 52;
-constexpr double zeroLane = 22;
+constexpr double zeroLane = 20, laneGap = 12;
 
 struct Series
 {
@@ -72,7 +72,7 @@ struct Axes
     }
     double y(double value) const
     {
-        const double floor = figureHeight - bottom - zeroLane;
+        const double floor = figureHeight - bottom - zeroLane - laneGap;
         if (value == 0)
             return figureHeight - bottom - zeroLane / 2;
         const double decades = scale.highDecade() - scale.lowDecade();

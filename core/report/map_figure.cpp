@@ -17,9 +17,9 @@ namespace {
 constexpr double figureWidth = 1000;
 constexpr double right = 8;
 constexpr double top = 8;
-constexpr double narrowLabels = 96; ///< "layer 31"
-constexpr double wideLabels = 330;  ///< a tap's name
-constexpr double labelStep = 15;    ///< least distance of two labels
+constexpr double narrowLabels = 96;   ///< "layer 31"
+constexpr double nameCharacter = 6.7; ///< of a tap's name, monospaced
+constexpr double labelStep = 15;      ///< least distance of two labels
 constexpr double axisHeight = 44;
 constexpr double legendHeight = 30;
 constexpr double leastCell = 2, mostCell = 16;
@@ -72,6 +72,15 @@ std::vector<RowLabel> tapLabels(const diff::Report& report)
         layer = tap.layer;
     }
     return labels;
+}
+
+double widthOf(const std::vector<RowLabel>& labels)
+{
+    std::size_t longest = 0;
+    for (const RowLabel& label : labels)
+        longest = std::max(longest, label.text.size());
+    constexpr double mostWidth = 400;
+    return std::min(mostWidth, 16 + nameCharacter * static_cast<double>(longest));
 }
 
 /// The smallest of 1, 2, 5, 10, 20, … that is at least `least`.
@@ -178,7 +187,8 @@ std::string power(int decade)
     return decade == 0 ? "1" : "1e" + std::to_string(decade);
 }
 
-void drawLegend(Svg& svg, const PooledMap& map, const Frame& frame, const Marks& marks, double y)
+void drawLegend(Svg& svg, const PooledMap& map, const Frame& frame, const Marks& marks,
+                std::string_view equalWords, double y)
 {
     constexpr double swatch = 11;
     constexpr double baseline = 10;
@@ -193,10 +203,10 @@ void drawLegend(Svg& svg, const PooledMap& map, const Frame& frame, const Marks&
     constexpr double level = 11;
     x += scaleLabel;
     for (std::size_t i = 0; i < scaleLevels; ++i, x += level)
-        svg.rect(x, y, level, swatch, "f" + std::to_string(cellScale + i));
+        svg.rect(x, y, level, swatch, 'f' + std::to_string(cellScale + i));
     svg.text(x + 6, y + baseline, "start", power(map.scale.highDecade()));
     x += scaleLabel + 20;
-    entry("f1 outline", "equal bits", 96);
+    entry("f1 outline", equalWords, 110);
     if (map.hasUnmeasured)
         entry("f2", "differs, size not recorded", 190);
     if (map.hasAbsent)
@@ -220,9 +230,10 @@ void drawLegend(Svg& svg, const PooledMap& map, const Frame& frame, const Marks&
 }
 
 std::string figure(const PooledMap& map, const MapColumns& columns, const Marks& marks,
-                   const std::vector<RowLabel>& labels, bool named, const std::string& title)
+                   const std::vector<RowLabel>& labels, bool named, std::string_view equalWords,
+                   const std::string& title)
 {
-    const double left = named ? wideLabels : narrowLabels;
+    const double left = named ? widthOf(labels) : narrowLabels;
     const double cell = named ? mostCell : leastCell;
     const double height = std::clamp(static_cast<double>(map.rowCount) * cell,
                                      named ? cell : leastHeight, mostHeight);
@@ -239,7 +250,7 @@ std::string figure(const PooledMap& map, const MapColumns& columns, const Marks&
     drawMarks(svg, map, frame, marks.routes, frame.y + frame.height + 13, true, "route");
     if (marks.ring)
         drawRing(svg, map, frame, *marks.ring);
-    drawLegend(svg, map, frame, marks, frame.y + frame.height + axisHeight + 8);
+    drawLegend(svg, map, frame, marks, equalWords, frame.y + frame.height + axisHeight + 8);
     return svg.markup();
 }
 
@@ -281,6 +292,7 @@ std::string tapMapFigure(const diff::Report& report, const MapColumns& columns)
     const bool named = report.taps.size() <= mostNamedRows;
     return figure(
         tapMap(report, columns), columns, marksOf(report, columns), tapLabels(report), named,
+        "equal bits",
         "Heat map of the relative L2 difference, taps from top to bottom, tokens from left "
         "to right; the tables below hold its numbers");
 }
@@ -293,7 +305,7 @@ std::string routeMapFigure(const diff::Report& report, const trace::Run& referen
         labels.push_back(
             {i, layerName(reference.header().routers[report.routerPairs[i].first].layer)});
     return figure(
-        routeMap(report, columns), columns, {}, labels, false,
+        routeMap(report, columns), columns, {}, labels, false, "same experts",
         "Map of the share of experts replaced, layers from top to bottom, tokens from left "
         "to right");
 }

@@ -49,6 +49,10 @@ std::string figure(double value, int digits)
 {
     if (!std::isfinite(value))
         return notFinite(value);
+    constexpr double mostGrouped = 1e12;
+    if (std::trunc(value) == value && std::abs(value) < mostGrouped)
+        return std::string(std::signbit(value) ? "-" : "")
+            .append(grouped(static_cast<std::uint64_t>(std::abs(value))));
     constexpr int mostDigits = 17; // enough to tell any two doubles apart
     constexpr double hundred = 100;
     std::string text = printed(value, std::chars_format::general, digits);
@@ -60,9 +64,12 @@ std::string figure(double value, int digits)
 std::string figureWithUnit(double value, std::string_view unit)
 {
     std::string text = figure(value);
-    if (!unit.empty() && unit != "count" && unit != "–" && unit != "-")
-        text.append(" ").append(unit);
-    return text;
+    if (unit.empty())
+        return text;
+    for (const std::string_view place : {"position", "token", "layer", "rank"})
+        if (unit == place)
+            return std::string(unit).append(" ").append(text);
+    return text.append(" ").append(unit);
 }
 
 std::string valueText(double value, numeric::DType dtype)

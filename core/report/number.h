@@ -17,11 +17,11 @@ namespace moire::report {
 std::string shortest(double value);
 
 /// For people: `digits` significant digits, never rounded to a round figure that it is not: what is
-/// below 100 never reads as 100, what is not 0 never as 0.
+/// below 100 never reads as 100, what is not 0 never as 0. Whole numbers have all their digits.
 std::string figure(double value, int digits = 4);
 
-/// figure() with its unit: "98.2 %", "3.1e-04 nats"; the unit "count" and the empty one are left
-/// out.
+/// figure() with its unit: "98.2 %", "3.1e-04 nats"; what is a place in an order has it in front:
+/// "layer 12".
 std::string figureWithUnit(double value, std::string_view unit);
 
 /// An element's value, exact for 16-bit types and the shortest that tells fp32 values apart.
