@@ -21,6 +21,7 @@ public:
     void add(trace::RowBlock block);
     void clear();
     std::uint64_t count() const { return m_count; }
+    std::size_t rowBytes() const { return m_rowBytes; }
     std::size_t bytes() const { return m_count * m_rowBytes; }
     /// Running table digest of all row records ever added.
     std::uint64_t digest() const { return m_digest; }

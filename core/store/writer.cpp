@@ -26,6 +26,7 @@ constexpr std::uint64_t largestGeneration = std::uint64_t{256} << 20U;
 constexpr std::uint64_t smallestGeneration = std::uint64_t{16} << 20U;
 constexpr std::uint64_t mostGenerations = 512;
 constexpr std::uint64_t generationsOfABound = 8;
+constexpr std::uint64_t firstRoom = std::uint64_t{1} << 30U;
 constexpr std::uint64_t largestChunk = 0xFFFFFFFFU; ///< HDF5: bytes of one chunk
 
 std::uint64_t divideUp(std::uint64_t a, std::uint64_t b)
@@ -63,7 +64,9 @@ std::uint64_t chunkRecords(std::uint32_t table, RecordStreams& streams,
                            const WriterOptions& options, std::uint64_t rowsChunk,
                            std::size_t rowTableCount)
 {
-    const std::uint64_t rows = std::min<std::uint64_t>(options.expectedRows, 1U << 30U);
+    // An unknown run may be long: its chunks are those of some thousand rows.
+    const std::uint64_t rows =
+        options.expectedRows == 0 ? 4096 : std::min<std::uint64_t>(options.expectedRows, 1U << 30U);
     switch (table) {
     case Text:
         return std::max(divideUp(streams.stream(Text).total.count, 4096) * 4096,
@@ -208,11 +211,16 @@ Result<void> Writer::State::makeRoomForRows(std::uint64_t count)
     const std::uint64_t need = divideUp(count, perChunk);
     if (need <= have)
         return {};
-    // A flush of HDF5's metadata costs more than room for one chunk more: a quarter ahead, never
-    // past what is expected. What stays unused is cut off at the end.
-    std::uint64_t chunks = std::max(need, have + have / 4);
-    if (options.expectedRows > 0)
-        chunks = std::max(need, std::min(chunks, divideUp(options.expectedRows, perChunk)));
+    // HDF5's part of making room, above all the flush of its metadata (some 50 µs a dataset), is
+    // done for several chunks at once: half of what there is again, at first what is expected up to
+    // `firstRoom`. What stays unused is cut off at the end.
+    std::uint64_t chunks = std::max(need, have + have / 2);
+    if (options.expectedRows > 0) {
+        const std::uint64_t expected = divideUp(options.expectedRows, perChunk);
+        if (have == 0)
+            chunks = std::max(chunks, std::min(expected, firstRoom / (rows.rowBytes() * perChunk)));
+        chunks = std::max(need, std::min(chunks, expected));
+    }
     std::uint64_t length = chunks * perChunk;
     if (count <= options.expectedRows)
         length = std::min(length, options.expectedRows);
