@@ -3,9 +3,12 @@
 
 #include "core/numeric/element_pair.h"
 
+#include "core/numeric/element_kernel.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace moire::numeric {
@@ -32,8 +35,8 @@ std::uint64_t saturatingAdd(std::uint64_t a, std::uint64_t b)
 
 } // namespace
 
-ElementSums compareElements(const std::byte* reference, DType referenceType,
-                            const std::byte* target, DType targetType, std::size_t width)
+ElementSums compareElementsScalar(const std::byte* reference, DType referenceType,
+                                  const std::byte* target, DType targetType, std::size_t width)
 {
     ElementSums sums;
     Stripes sumAbs{};
@@ -87,6 +90,130 @@ ElementSums compareElements(const std::byte* reference, DType referenceType,
     sums.targetSquares = total(targetSquares);
     sums.dot = total(dot);
     return sums;
+}
+
+namespace {
+
+/// The first pair of unequal bits that is finite on both sides; 0 when there is none.
+std::uint32_t firstUnequal(const std::byte* reference, const std::byte* target, DType dtype,
+                           std::size_t width)
+{
+    for (std::size_t i = 0; i < width; ++i) {
+        const std::uint64_t a = bitsAt(reference, dtype, i);
+        const std::uint64_t b = bitsAt(target, dtype, i);
+        if (a != b && std::isfinite(toDouble(a, dtype)) && std::isfinite(toDouble(b, dtype)))
+            return static_cast<std::uint32_t>(i);
+    }
+    return 0;
+}
+
+/// One row's fold over its chunks.
+class RowFold
+{
+public:
+    RowFold(const std::byte* reference, const std::byte* target, DType dtype, std::size_t width)
+        : m_reference(reference)
+        , m_target(target)
+        , m_dtype(dtype)
+        , m_size(sizeOf(dtype))
+        , m_width(width)
+    {}
+
+    ElementSums run()
+    {
+        const std::size_t whole = m_width - m_width % elementStripes;
+        for (std::size_t i = 0; i < whole; i += elementChunk) {
+            const std::size_t count = std::min(elementChunk, whole - i);
+            const std::byte* r = m_reference + i * m_size;
+            const std::byte* t = m_target + i * m_size;
+            add(compareChunk(r, t, m_dtype, count, m_stripes), i);
+        }
+        if (whole < m_width)
+            addRest(whole);
+        finish();
+        return m_sums;
+    }
+
+private:
+    /// The last elements, filled up with pairs of zeros, which change nothing but `finite`.
+    void addRest(std::size_t begin)
+    {
+        const std::size_t rest = m_width - begin;
+        std::memcpy(m_restReference, m_reference + begin * m_size, rest * m_size);
+        std::memcpy(m_restTarget, m_target + begin * m_size, rest * m_size);
+        ElementChunk chunk =
+            compareChunk(m_restReference, m_restTarget, m_dtype, elementStripes, m_stripes);
+        chunk.finite -= static_cast<std::uint32_t>(elementStripes - rest);
+        add(chunk, begin);
+    }
+
+    void add(const ElementChunk& chunk, std::size_t begin)
+    {
+        if (chunk.classChanges > 0 && m_sums.classChanges == 0)
+            m_sums.worst = static_cast<std::uint32_t>(begin + chunk.firstChange);
+        if (chunk.maxAbs > m_sums.maxAbs)
+            m_largestBegin = begin + chunk.largestBegin;
+        m_sums.unequal += chunk.unequal;
+        m_sums.classChanges += chunk.classChanges;
+        m_sums.finite += chunk.finite;
+        m_sums.maxUlp = std::max(m_sums.maxUlp, chunk.maxUlp);
+        m_sums.sumUlp = saturatingAdd(m_sums.sumUlp, chunk.sumUlp);
+        m_sums.maxAbs = std::max(m_sums.maxAbs, chunk.maxAbs);
+    }
+
+    void finish()
+    {
+        const auto total16 = [](const double* stripes) {
+            Stripes s;
+            std::copy_n(stripes, elementStripes, s.begin());
+            return total(s);
+        };
+        m_sums.sumAbs = total16(m_stripes.sumAbs);
+        m_sums.sumSquares = total16(m_stripes.sumSquares);
+        m_sums.referenceSquares = total16(m_stripes.referenceSquares);
+        m_sums.targetSquares = total16(m_stripes.targetSquares);
+        m_sums.dot = total16(m_stripes.dot);
+        if (m_sums.unequal > 0 && m_sums.classChanges == 0)
+            m_sums.worst = m_sums.maxAbs > 0
+                               ? findLargest()
+                               : firstUnequal(m_reference, m_target, m_dtype, m_width);
+    }
+
+    std::uint32_t findLargest() const
+    {
+        const std::size_t whole = m_width - m_width % elementStripes;
+        const std::size_t begin = m_largestBegin;
+        const std::size_t place =
+            begin >= whole
+                ? findDifference(m_restReference, m_restTarget, m_dtype, elementStripes,
+                                 m_sums.maxAbs)
+                : findDifference(m_reference + begin * m_size, m_target + begin * m_size, m_dtype,
+                                 std::min(largestSpan, whole - begin), m_sums.maxAbs);
+        return static_cast<std::uint32_t>(begin + place);
+    }
+
+    const std::byte* m_reference;
+    const std::byte* m_target;
+    DType m_dtype;
+    std::size_t m_size;
+    std::size_t m_width;
+    ElementStripes m_stripes;
+    ElementSums m_sums;
+    std::size_t m_largestBegin = 0;
+    std::byte m_restReference[elementStripes * sizeof(float)] = {};
+    std::byte m_restTarget[elementStripes * sizeof(float)] = {};
+};
+
+} // namespace
+
+ElementSums compareElements(const std::byte* reference, DType referenceType,
+                            const std::byte* target, DType targetType, std::size_t width)
+{
+    const bool hasKernel = referenceType == DType::BF16 || referenceType == DType::FP16
+                           || referenceType == DType::FP32;
+    if (referenceType == targetType && hasKernel)
+        return RowFold(reference, target, referenceType, width).run();
+    return compareElementsScalar(reference, referenceType, target, targetType, width);
 }
 
 void countClasses(const std::byte* reference, DType referenceType, const std::byte* target,

@@ -41,6 +41,11 @@ inline constexpr std::size_t elementStripes = 16;
 ElementSums compareElements(const std::byte* reference, DType referenceType,
                             const std::byte* target, DType targetType, std::size_t width);
 
+/// The same, one element after the other: what compareElements does for dtypes without a kernel,
+/// and the form that its kernels are held to, bit for bit.
+ElementSums compareElementsScalar(const std::byte* reference, DType referenceType,
+                                  const std::byte* target, DType targetType, std::size_t width);
+
 /// Adds the pair's class counts into matrix[reference class · 6 + target class].
 void countClasses(const std::byte* reference, DType referenceType, const std::byte* target,
                   DType targetType, std::size_t width, std::uint64_t* matrix);

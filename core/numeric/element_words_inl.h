@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Included once for each instruction set: the guard turns with HWY_TARGET.
+#if defined(MOIRE_CORE_NUMERIC_ELEMENT_WORDS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MOIRE_CORE_NUMERIC_ELEMENT_WORDS_INL_H
+#undef MOIRE_CORE_NUMERIC_ELEMENT_WORDS_INL_H
+#else
+#define MOIRE_CORE_NUMERIC_ELEMENT_WORDS_INL_H
+#endif
+
+#include "core/numeric/element_kernel.h"
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace moire::numeric::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using DoubleTag = hn::CappedTag<double, 8>;
+using FloatTag = hn::Rebind<float, DoubleTag>;
+inline constexpr std::size_t doubleLanes = hn::MaxLanes(DoubleTag());
+
+/// What the integer pass needs of a dtype. Magnitudes are compared as signed integers.
+template <class Bits, Bits Infinity, Bits SmallestNormal>
+struct Layout
+{
+    using Word = Bits;
+    using Tag = hn::CappedTag<Bits, elementStripes>;
+    using SignedTag = hn::RebindToSigned<Tag>;
+    using Signed = hn::TFromD<SignedTag>;
+    static constexpr Signed infinity = Infinity;
+    static constexpr Signed smallestNormal = SmallestNormal;
+    static constexpr std::size_t lanes = hn::MaxLanes(Tag());
+    static constexpr int signBit = sizeof(Bits) * 8 - 1;
+};
+struct Bf16Layout : Layout<std::uint16_t, 0x7F80, 0x0080>
+{
+};
+struct Fp16Layout : Layout<std::uint16_t, 0x7C00, 0x0400>
+{
+};
+struct Fp32Layout : Layout<std::uint32_t, 0x7F800000, 0x00800000>
+{
+};
+
+HWY_INLINE hn::Vec<FloatTag> widen(Fp32Layout, const std::uint32_t* bits)
+{
+    return hn::BitCast(FloatTag(), hn::LoadU(hn::RebindToUnsigned<FloatTag>(), bits));
+}
+
+HWY_INLINE hn::Vec<FloatTag> widen(Bf16Layout, const std::uint16_t* bits)
+{
+    const hn::Rebind<std::uint16_t, FloatTag> narrow;
+    const hn::RebindToUnsigned<FloatTag> wide;
+    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits));
+    return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(words));
+}
+
+/// Finite values only: one exact multiplication sets the exponent's bias right.
+HWY_INLINE hn::Vec<FloatTag> widen(Fp16Layout, const std::uint16_t* bits)
+{
+    const FloatTag d;
+    const hn::Rebind<std::uint16_t, FloatTag> narrow;
+    const hn::RebindToUnsigned<FloatTag> wide;
+    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits));
+    const auto magnitude = hn::And(words, hn::Set(wide, 0x7FFFU));
+    const auto sign = hn::ShiftLeft<16>(hn::Xor(words, magnitude));
+    const auto small = hn::BitCast(d, hn::ShiftLeft<13>(magnitude));
+    return hn::BitCast(d, hn::Or(hn::BitCast(wide, hn::Mul(small, hn::Set(d, 0x1p112F))), sign));
+}
+
+/// Folds the lanes of an integer vector, once a chunk.
+template <class D, class Fold>
+HWY_INLINE std::uint64_t overLanes(D d, hn::Vec<D> v, const Fold& fold)
+{
+    HWY_ALIGN hn::TFromD<D> lane[hn::MaxLanes(d)];
+    hn::Store(v, d, lane);
+    std::uint64_t result = static_cast<std::uint64_t>(lane[0]);
+    for (std::size_t i = 1; i < hn::MaxLanes(d); ++i)
+        result = fold(result, static_cast<std::uint64_t>(lane[i]));
+    return result;
+}
+
+template <class D>
+HWY_INLINE std::uint64_t sumOfLanes(D d, hn::Vec<D> v)
+{
+    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+}
+
+template <class D>
+HWY_INLINE std::uint64_t largestLane(D d, hn::Vec<D> v)
+{
+    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
+}
+
+template <class D>
+HWY_INLINE std::uint64_t smallestLane(D d, hn::Vec<D> v)
+{
+    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+}
+
+/// Sums of unsigned words that may be as large as the word: the low and high halves apart, at most
+/// elementChunk of them.
+template <class D>
+struct WideSum
+{
+    hn::Vec<D> low, high;
+    static constexpr int half = sizeof(hn::TFromD<D>) * 4;
+
+    // Written out: an implicit constructor would not be compiled for the target.
+    HWY_INLINE WideSum()
+        : low(hn::Zero(D()))
+        , high(hn::Zero(D()))
+    {}
+    HWY_INLINE void add(hn::Vec<D> words)
+    {
+        low = hn::Add(low, hn::And(words, hn::Set(D(), (hn::TFromD<D>{1} << half) - 1)));
+        high = hn::Add(high, hn::ShiftRight<half>(words));
+    }
+    HWY_INLINE std::uint64_t total() const
+    {
+        return sumOfLanes(D(), low) + (sumOfLanes(D(), high) << half);
+    }
+};
+
+/// One vector of a pair as integers.
+template <class L>
+struct WordPair
+{
+    using D = typename L::Tag;
+    using S = typename L::SignedTag;
+    hn::Vec<D> r, t;
+    hn::Vec<S> rMagnitude, tMagnitude;
+
+    HWY_INLINE WordPair(const typename L::Word* reference, const typename L::Word* target)
+        : r(hn::LoadU(D(), reference))
+        , t(hn::LoadU(D(), target))
+        , rMagnitude(magnitude(r))
+        , tMagnitude(magnitude(t))
+    {}
+    HWY_INLINE static hn::Vec<S> magnitude(hn::Vec<D> bits)
+    {
+        constexpr auto mask =
+            static_cast<typename L::Word>((typename L::Word{1} << L::signBit) - 1);
+        return hn::BitCast(S(), hn::And(bits, hn::Set(D(), mask)));
+    }
+    HWY_INLINE static hn::Vec<S> key(hn::Vec<D> bits, hn::Vec<S> m)
+    {
+        const auto sign = hn::ShiftRight<L::signBit>(hn::BitCast(S(), bits));
+        return hn::Sub(hn::Xor(m, sign), sign);
+    }
+    /// All ones where the bits are equal.
+    HWY_INLINE hn::Vec<S> equal() const
+    {
+        return hn::VecFromMask(S(), hn::Eq(hn::BitCast(S(), r), hn::BitCast(S(), t)));
+    }
+    /// |key − key|, which fits the unsigned word.
+    HWY_INLINE hn::Vec<D> ulps() const
+    {
+        const auto a = key(r, rMagnitude);
+        const auto b = key(t, tMagnitude);
+        return hn::BitCast(D(), hn::Sub(hn::Max(a, b), hn::Min(a, b)));
+    }
+};
+
+} // namespace moire::numeric::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/numeric/element_pair.h"
+#include "core/numeric/simd_target.h"
+
+#include <QtTest/QtTest>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace moire::numeric;
+
+namespace {
+
+constexpr DType kernelTypes[] = {DType::BF16, DType::FP16, DType::FP32};
+
+using Row = std::vector<std::byte>;
+
+void setBits(Row& row, DType dtype, std::size_t i, std::uint64_t bits)
+{
+    std::memcpy(row.data() + i * sizeOf(dtype), &bits, sizeOf(dtype));
+}
+
+std::uint64_t bitsOf(float value, DType dtype)
+{
+    if (dtype == DType::BF16)
+        return bf16FromFloat(value);
+    if (dtype == DType::FP16)
+        return fp16FromFloat(value);
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+Row rowOf(const std::vector<float>& values, DType dtype)
+{
+    Row row(values.size() * sizeOf(dtype));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        setBits(row, dtype, i, bitsOf(values[i], dtype));
+    return row;
+}
+
+bool sameBits(const ElementSums& a, const ElementSums& b)
+{
+    const auto same = [](double x, double y) { return std::memcmp(&x, &y, sizeof x) == 0; };
+    return a.unequal == b.unequal && a.classChanges == b.classChanges && a.finite == b.finite
+           && a.worst == b.worst && a.maxUlp == b.maxUlp && a.sumUlp == b.sumUlp
+           && same(a.maxAbs, b.maxAbs) && same(a.sumAbs, b.sumAbs)
+           && same(a.sumSquares, b.sumSquares) && same(a.referenceSquares, b.referenceSquares)
+           && same(a.targetSquares, b.targetSquares) && same(a.dot, b.dot);
+}
+
+/// A pair of rows of a kind: random bits, equal, few changes, tied, subnormal, huge, sparse.
+struct Pair
+{
+    Row reference, target;
+};
+
+Pair makePair(std::mt19937_64& g, DType dtype, std::size_t width, int kind)
+{
+    Pair pair{Row(width * sizeOf(dtype)), {}};
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < width; ++i) {
+        std::uint64_t bits = g();
+        if (kind == 2)
+            bits = bitsOf(normal(g), dtype);
+        if (kind == 3)
+            bits = bitsOf(static_cast<float>(g() % 3), dtype); // tied
+        if (kind == 4)
+            bits = g() % (dtype == DType::FP16 ? 0x400 : 0x80); // subnormal (tiny in fp32)
+        if (kind == 5)
+            bits = bitsOf(dtype == DType::FP16 ? 60000.0F : 3e38F, dtype) ^ (g() % 4);
+        setBits(pair.reference, dtype, i, bits);
+    }
+    pair.target = pair.reference;
+    if (kind == 0)
+        for (std::byte& byte : pair.target)
+            byte = static_cast<std::byte>(g());
+    for (std::size_t change = 0; kind >= 2 && change < width / 7; ++change) {
+        const std::size_t i = g() % width;
+        const std::uint64_t sign = std::uint64_t{1} << (sizeOf(dtype) * 8 - 1);
+        setBits(pair.target, dtype, i,
+                bitsAt(pair.target.data(), dtype, i) ^ (change % 2 == 0 ? sign : g() % 8));
+    }
+    return pair;
+}
+
+} // namespace
+
+class ElementPairTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void kernelsGiveTheScalarBits()
+    {
+        for (const std::string& target : availableSimdTargets()) {
+            QVERIFY(forceSimdTarget(target));
+            QCOMPARE(currentSimdTarget(), target);
+            std::mt19937_64 g(4);
+            for (const DType dtype : kernelTypes) {
+                for (int round = 0; round < 120; ++round) {
+                    const std::size_t width = round < 40     ? static_cast<std::size_t>(round) + 1
+                                              : round == 119 ? 9001
+                                                             : g() % 700 + 1;
+                    const Pair pair = makePair(g, dtype, width, round % 6);
+                    const auto kernel = compareElements(pair.reference.data(), dtype,
+                                                        pair.target.data(), dtype, width);
+                    const auto scalar = compareElementsScalar(pair.reference.data(), dtype,
+                                                              pair.target.data(), dtype, width);
+                    QVERIFY2(sameBits(kernel, scalar), target.c_str());
+                }
+            }
+        }
+        QVERIFY(forceSimdTarget(""));
+        QVERIFY(!forceSimdTarget("no such target"));
+        QCOMPARE(currentSimdTarget(), availableSimdTargets().front());
+    }
+
+    void sumsByHand()
+    {
+        // r = 1, 2, −3, 4; t = 1, 2.5, −3, 3: d = 0, 0.5, 0, −1.
+        for (const DType dtype : kernelTypes) {
+            const Row r = rowOf({1, 2, -3, 4}, dtype);
+            const Row t = rowOf({1, 2.5F, -3, 3}, dtype);
+            const ElementSums s = compareElements(r.data(), dtype, t.data(), dtype, 4);
+            QCOMPARE(s.unequal, 2U);
+            QCOMPARE(s.classChanges, 0U);
+            QCOMPARE(s.finite, 4U);
+            QCOMPARE(s.worst, 3U);
+            QCOMPARE(s.maxAbs, 1.0);
+            QCOMPARE(s.sumAbs, 1.5);
+            QCOMPARE(s.sumSquares, 1.25);
+            QCOMPARE(s.referenceSquares, 30.0);
+            QCOMPARE(s.targetSquares, 1 + 6.25 + 9 + 9);
+            QCOMPARE(s.dot, 1 + 5 + 9 + 12.0);
+            // 2 → 2.5 is a quarter of a binade, 3 → 4 half a binade.
+            const std::uint64_t binade = dtype == DType::BF16   ? 128
+                                         : dtype == DType::FP16 ? 1024
+                                                                : 1U << 23U;
+            QCOMPARE(s.maxUlp, binade / 2);
+            QCOMPARE(s.sumUlp, binade / 2 + binade / 4);
+        }
+    }
+
+    void worstPrefersAChangeOfClassThenSizeThenIndex()
+    {
+        constexpr float inf = std::numeric_limits<float>::infinity();
+        for (const DType dtype : kernelTypes) {
+            const auto worst = [&](const std::vector<float>& r, const std::vector<float>& t) {
+                const Row a = rowOf(r, dtype);
+                const Row b = rowOf(t, dtype);
+                return compareElements(a.data(), dtype, b.data(), dtype, r.size()).worst;
+            };
+            QCOMPARE(worst({1, 2, 3, 4}, {1, 5, 6, 4}), 1U); // a tie: the lower index
+            QCOMPARE(worst({1, 2, 3, 4}, {9, 2, inf, 4}), 2U);
+            QCOMPARE(worst({1, 2, 3, 4}, {1, 2, 3, 4}), 0U);
+            QCOMPARE(worst({1, 0, 3, 4}, {1, -0.0F, 3, 4}), 1U); // only a sign of zero
+            std::vector<float> r(1000, 1.0F);
+            std::vector<float> t = r;
+            t[997] = 3; // in the part behind the last 16
+            QCOMPARE(worst(r, t), 997U);
+            t[300] = t[900] = 5;
+            QCOMPARE(worst(r, t), 300U);
+        }
+    }
+
+    void notFinitePairsStayOutOfTheSums()
+    {
+        constexpr float inf = std::numeric_limits<float>::infinity();
+        constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+        for (const DType dtype : kernelTypes) {
+            const Row r = rowOf({inf, nan, 1, -inf, 2, nan}, dtype);
+            const Row t = rowOf({-inf, 1, nan, -inf, 2, nan}, dtype);
+            const ElementSums s = compareElements(r.data(), dtype, t.data(), dtype, 6);
+            QCOMPARE(s.unequal, 3U);
+            QCOMPARE(s.classChanges, 3U);
+            QCOMPARE(s.finite, 1U);
+            QCOMPARE(s.worst, 0U);
+            QCOMPARE(s.referenceSquares, 4.0);
+            QCOMPARE(s.maxAbs, 0.0);
+            // ±∞ are 2·magnitude apart; pairs with a NaN have no distance.
+            const std::uint64_t top = dtype == DType::BF16   ? 0x7F80
+                                      : dtype == DType::FP16 ? 0x7C00
+                                                             : 0x7F800000;
+            QCOMPARE(s.sumUlp, 2 * top);
+        }
+    }
+
+    void differentTypesCompareByValue()
+    {
+        const Row r = rowOf({1, 2, 3.140625F}, DType::BF16);
+        const Row t = rowOf({1, 2, 3.5F}, DType::FP32);
+        const ElementSums s = compareElements(r.data(), DType::BF16, t.data(), DType::FP32, 3);
+        QCOMPARE(s.unequal, 1U);
+        QCOMPARE(s.maxUlp, 0U);
+        QCOMPARE(s.maxAbs, 0.359375);
+    }
+
+    void classMatrix()
+    {
+        const Row r = rowOf({1, 0, std::numeric_limits<float>::infinity(), 1e-40F}, DType::FP32);
+        const Row t = rowOf({1, -0.0F, std::numeric_limits<float>::quiet_NaN(), 0}, DType::FP32);
+        std::uint64_t matrix[36] = {};
+        countClasses(r.data(), DType::FP32, t.data(), DType::FP32, 4, matrix);
+        const auto at = [&](ValueClass a, ValueClass b) {
+            return matrix[static_cast<std::size_t>(a) * 6 + static_cast<std::size_t>(b)];
+        };
+        QCOMPARE(at(ValueClass::Normal, ValueClass::Normal), 1U);
+        QCOMPARE(at(ValueClass::Zero, ValueClass::Zero), 1U);
+        QCOMPARE(at(ValueClass::PlusInf, ValueClass::NaN), 1U);
+        QCOMPARE(at(ValueClass::Subnormal, ValueClass::Zero), 1U);
+    }
+};
+
+QTEST_APPLESS_MAIN(ElementPairTest)
+#include "element_pair_test.moc"
