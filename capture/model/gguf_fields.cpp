@@ -3,10 +3,26 @@
 
 #include "capture/model/gguf_fields.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
 namespace moire::capture {
+
+namespace {
+
+double shortestDecimal(float value)
+{
+    constexpr std::size_t longest = 32;
+    std::array<char, longest> text{};
+    const auto written = std::to_chars(text.data(), text.data() + text.size(), value);
+    double decimal = value;
+    std::from_chars(text.data(), written.ptr, decimal);
+    return decimal;
+}
+
+} // namespace
 
 GgufFields::GgufFields(const GgufFile& file, std::string prefix)
     : m_file(file)
@@ -70,7 +86,11 @@ double GgufFields::positiveOr(std::string_view key, double fallback)
     const GgufValue* value = find(key);
     if (value == nullptr)
         return fallback;
-    const auto number = numberOf(*value);
+    auto number = numberOf(*value);
+    // A converter rounded the configuration's decimal to fp32; the shortest decimal that rounds so
+    // is what it read: 1e-05, and not 9.999999747378752e-06.
+    if (number && value->kind == GgufKind::F32)
+        number = shortestDecimal(static_cast<float>(*number));
     if (!number || !(*number > 0) || !std::isfinite(*number)) {
         failType(key, "a number above 0");
         return 1.0;

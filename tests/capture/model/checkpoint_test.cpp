@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capture/model/checkpoint.h"
+#include "tests/capture/model/small_checkpoint.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace moire;
+using namespace moire::capture;
+namespace fs = std::filesystem;
+
+class CheckpointTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init();
+    void opensFolders();
+    void namesEveryMissingTensor_data();
+    void namesEveryMissingTensor();
+    void namesEveryWrongShape_data();
+    void namesEveryWrongShape();
+    void namesAWrongType();
+    void ignoresFurtherTensors();
+    void tiedHeadsNeedNoTensor();
+    void dtypeMayComeFromTheWeights();
+    void refusesHugeClaims();
+    void refusesOtherThings();
+
+private:
+    fs::path path() const { return m_folder->path().toStdString(); }
+    QString openError() const
+    {
+        const auto opened = openCheckpoint(path());
+        return opened ? QString() : QString::fromStdString(opened.error().text());
+    }
+    static void eachTensor()
+    {
+        QTest::addColumn<bool>("olmoe");
+        QTest::addColumn<std::string>("name");
+        for (const bool olmoe : {false, true}) {
+            const auto shapes = olmoe ? testing::olmoeShapes() : testing::llamaShapes();
+            for (const auto& [name, shape] : shapes)
+                QTest::addRow("%s %s", olmoe ? "olmoe" : "llama", name.c_str()) << olmoe << name;
+        }
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void CheckpointTest::init()
+{
+    m_folder = std::make_unique<QTemporaryDir>();
+}
+
+void CheckpointTest::opensFolders()
+{
+    testing::writeFolder(path(), testing::olmoeConfig(), testing::olmoeShapes());
+    const auto opened = openCheckpoint(path() / "");
+    QVERIFY2(opened, opened ? "" : opened.error().text().c_str());
+    QCOMPARE(opened->plan.name, path().filename().string());
+    QCOMPARE(opened->weights->entries().size(), testing::olmoeShapes().size());
+    QVERIFY(!opened->tokenizer);
+    QVERIFY(!opened->tokenizerError.text().empty());
+}
+
+void CheckpointTest::namesEveryMissingTensor_data()
+{
+    eachTensor();
+}
+
+void CheckpointTest::namesEveryMissingTensor()
+{
+    QFETCH(bool, olmoe);
+    QFETCH(std::string, name);
+    auto shapes = olmoe ? testing::olmoeShapes() : testing::llamaShapes();
+    shapes.erase(name);
+    testing::writeFolder(path(), olmoe ? testing::olmoeConfig() : testing::llamaConfig(), shapes);
+    QVERIFY2(openError().contains("no tensor " + QString::fromStdString(name)),
+             qPrintable(openError()));
+}
+
+void CheckpointTest::namesEveryWrongShape_data()
+{
+    eachTensor();
+}
+
+void CheckpointTest::namesEveryWrongShape()
+{
+    QFETCH(bool, olmoe);
+    QFETCH(std::string, name);
+    auto shapes = olmoe ? testing::olmoeShapes() : testing::llamaShapes();
+    const auto sound = shapes[name];
+    for (const auto& wrong : {std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{7},
+                              std::vector<std::uint64_t>{sound.back(), sound.front(), 1},
+                              std::vector<std::uint64_t>{sound.front() + 1, sound.back()},
+                              std::vector<std::uint64_t>{0}}) {
+        shapes[name] = wrong;
+        testing::writeFolder(path(), olmoe ? testing::olmoeConfig() : testing::llamaConfig(),
+                             shapes);
+        const QString message = openError();
+        QVERIFY2(message.contains("tensor " + QString::fromStdString(name) + " has the shape ["),
+                 qPrintable(message));
+    }
+}
+
+void CheckpointTest::namesAWrongType()
+{
+    testing::writeFolder(path(), testing::llamaConfig(), testing::llamaShapes());
+    std::string bytes = testing::readFile(path() / "model.safetensors");
+    const std::size_t place = bytes.find("\"F32\"", bytes.find("lm_head.weight"));
+    QVERIFY(place != std::string::npos);
+    bytes.replace(place, 5, "\"I32\"");
+    testing::writeFile(path() / "model.safetensors", bytes);
+    QVERIFY2(openError().contains("holds int32 values"), qPrintable(openError()));
+}
+
+void CheckpointTest::ignoresFurtherTensors()
+{
+    auto shapes = testing::llamaShapes();
+    shapes["model.layers.0.self_attn.rotary_emb.inv_freq"] = {2};
+    shapes["model.layers.7.mlp.up_proj.weight"] = {1};
+    testing::writeFolder(path(), testing::llamaConfig(), shapes);
+    QCOMPARE(openError(), QString());
+}
+
+void CheckpointTest::tiedHeadsNeedNoTensor()
+{
+    auto config = testing::llamaConfig();
+    auto shapes = testing::llamaShapes();
+    config["tie_word_embeddings"] = true;
+    shapes.erase("lm_head.weight");
+    testing::writeFolder(path(), config, shapes);
+    QCOMPARE(openError(), QString());
+}
+
+void CheckpointTest::dtypeMayComeFromTheWeights()
+{
+    auto config = testing::llamaConfig();
+    config.erase("torch_dtype");
+    testing::writeFolder(path(), config, testing::llamaShapes());
+    const auto opened = openCheckpoint(path());
+    QVERIFY(opened);
+    QCOMPARE(opened->plan.dtype, numeric::DType::FP32);
+}
+
+void CheckpointTest::refusesHugeClaims()
+{
+    auto config = testing::olmoeConfig();
+    config["num_hidden_layers"] = 4096;
+    config["num_experts"] = 4096;
+    testing::writeFolder(path(), config, testing::olmoeShapes());
+    QVERIFY(openError().contains("model.layers.0.mlp.gate.weight has the shape [3, 8]"));
+}
+
+void CheckpointTest::refusesOtherThings()
+{
+    QVERIFY(openError().contains("has no config.json"));
+    const auto nothing = openCheckpoint(path() / "nowhere");
+    QVERIFY(!nothing);
+    QCOMPARE(nothing.error().code, Errc::NotFound);
+    testing::writeFile(path() / "config.json", testing::llamaConfig().dump());
+    QVERIFY(openError().contains("neither model.safetensors"));
+    const auto file = openCheckpoint(path() / "config.json");
+    QVERIFY(!file);
+    QVERIFY(file.error().text().find("neither a model folder nor") != std::string::npos);
+    const auto device = openCheckpoint("/dev/null");
+    QVERIFY(!device);
+}
+
+QTEST_APPLESS_MAIN(CheckpointTest)
+#include "checkpoint_test.moc"
