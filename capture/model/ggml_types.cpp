@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -46,11 +48,18 @@ constexpr std::array<std::string_view, 42> names{
     "I64",     "F64",   "IQ1_M",  "BF16",  "",      "",       "",     "TQ1_0",   "TQ2_0",
     "",        "",      "",       "MXFP4", "NVFP4", "Q1_0"};
 
+/// An fp16 scale, widened with the payload of a NaN kept, as NumPy does.
 float scaleAt(const std::byte* bytes)
 {
+    constexpr std::uint32_t infinity = 0x7F800000;
+    constexpr std::uint32_t exponent = 0x7C00;
+    constexpr std::uint32_t mantissa = 0x03FF;
+    constexpr std::uint32_t sign = 0x8000;
     std::uint16_t bits = 0;
     std::memcpy(&bits, bytes, scaleBytes);
-    return numeric::floatFromFp16(bits);
+    if ((bits & exponent) != exponent)
+        return numeric::floatFromFp16(bits);
+    return std::bit_cast<float>((bits & sign) << 16U | infinity | (bits & mantissa) << 13U);
 }
 
 /// 16 bytes hold 32 values: the low nibbles are the first half, the high ones the second.
@@ -79,6 +88,13 @@ void unpackQ41(const std::byte* block, float* out)
     const float least = scaleAt(block + scaleBytes);
     unpackNibbles(block + 2 * scaleBytes, out,
                   [&](unsigned q) { return scale * static_cast<float>(q) + least; });
+    if (std::isfinite(scale))
+        return;
+    // Of two NaNs an addition keeps either, as the compiler orders them; NumPy keeps the product.
+    unpackNibbles(block + 2 * scaleBytes, out, [&](unsigned q) {
+        const float product = scale * static_cast<float>(q);
+        return std::isnan(product) ? product : product + least;
+    });
 }
 
 void unpackQ80(const std::byte* block, float* out)
