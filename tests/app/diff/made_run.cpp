@@ -136,6 +136,9 @@ trace::RunHeader headerOf(const MadeModel& model)
     header.environment.set(trace::env::arithmetic, model.arithmetic);
     header.environment.set(trace::env::policy, std::string(numeric::nameOf(model.dtype)));
     header.environment.set(trace::env::replay, std::string("free"));
+    header.environment.set(trace::env::sampling, std::string("greedy"));
+    header.environment.set(trace::env::wallSeconds, model.wallSeconds);
+    header.environment.set(trace::env::peakBytes, model.peakBytes);
     header.environment.set(trace::env::commandLine,
                            "moire-capture run imagined --arithmetic " + model.arithmetic);
     header.level = model.level;
@@ -175,6 +178,7 @@ Result<void> makeRun(trace::RunSink& sink, const MadeModel& model,
         trace::Sample record;
         record.id = sample.id;
         record.category = sample.category;
+        record.label = sample.label;
         auto index = sink.beginSample(record, tokensOf(sample.prompt, false));
         if (!index)
             return index.error();
@@ -201,7 +205,7 @@ Result<void> makeRun(trace::RunSink& sink, const MadeModel& model,
         }
         if (auto added = sink.addTokens(*index, tokensOf(sample.response, true)); !added)
             return added;
-        if (auto ended = sink.endSample(*index, "length", {}); !ended)
+        if (auto ended = sink.endSample(*index, "length", sample.prediction); !ended)
             return ended;
     }
     return {};

@@ -21,6 +21,7 @@ struct MadeSample
     std::string id;
     std::string category;
     std::vector<std::int32_t> prompt, response;
+    std::string label, prediction;
 };
 
 struct MadeModel
@@ -35,6 +36,8 @@ struct MadeModel
     std::uint32_t experts = 0; ///< 0: dense
     std::uint32_t chosen = 2;
     std::string arithmetic = "ordered";
+    double wallSeconds = 1.5;
+    std::int64_t peakBytes = 4096;
 };
 
 /// Changes a value on its way into the run; `tap` in execution order, `row` within the run.

@@ -32,7 +32,8 @@ std::vector<std::int32_t> ids(std::size_t count, std::int32_t first)
 
 std::vector<MadeSample> promptsOnly()
 {
-    return {{"fact", "knowledge", ids(9, 3), {}}, {"sum/one", "maths", ids(6, 11), {}}};
+    return {{"fact", "knowledge", ids(9, 3), {}, {}, {}},
+            {"sum/one", "maths", ids(6, 11), {}, {}, {}}};
 }
 
 /// A deviate in −1 … 1 that depends on its place.
@@ -103,6 +104,8 @@ struct Folder
     {
         write(name + ".ref", model, samples, reference);
         model.arithmetic = "native";
+        model.wallSeconds *= 1.25;
+        model.peakBytes *= 2;
         write(name + ".target", model, targetSamples, target);
     }
 };
@@ -124,7 +127,7 @@ void writeDense(Folder& folder)
     folder.pair("fp16", modelOf(DType::FP16), samples, samples, nullptr, perturbed(3e-3));
     folder.pair("wild", modelOf(DType::FP32), samples, samples, wild(false), wild(true));
     folder.pair("wild16", modelOf(DType::BF16), samples, samples, wild(false), wild(true));
-    const std::vector<MadeSample> single{{"0", "", {5}, {}}};
+    const std::vector<MadeSample> single{{"0", "", {5}, {}, {}, {}}};
     folder.pair("single", modelOf(DType::FP32), single, single, nullptr,
                 [](double value, std::size_t tap, std::uint64_t, std::size_t element) {
                     return tap >= 1 && element % 2 == 0 ? value * (1 + 1e-4) : value;
@@ -153,17 +156,20 @@ void writeOthers(Folder& folder)
     moe.layers = 3;
     const auto samples = promptsOnly();
     folder.pair("moe", moe, samples, samples, nullptr, perturbed(0.25));
-    std::vector<MadeSample> free{{"same", "a", ids(4, 1), ids(6, 5)},
-                                 {"parts", "a", ids(5, 2), ids(8, 9)},
-                                 {"longer", "b", ids(3, 4), ids(5, 6)}};
+    std::vector<MadeSample> free{{"same", "a", ids(4, 1), ids(6, 5), "A", "A"},
+                                 {"parts", "a", ids(5, 2), ids(8, 9), "B", "B"},
+                                 {"longer", "b", ids(3, 4), ids(5, 6), "C", "A"}};
     std::vector<MadeSample> parted = free;
+    parted[1].prediction = "D";
+    parted[2].prediction = "B";
     parted[1].response[3] = 55;
     parted[2].response.push_back(41);
     folder.pair("free", modelOf(DType::BF16), free, parted, nullptr, perturbed(8e-3));
-    folder.write("stranger", modelOf(DType::BF16), {{"nobody", "", ids(3, 1), {}}}, nullptr);
+    folder.write("stranger", modelOf(DType::BF16), {{"nobody", "", ids(3, 1), {}, {}, {}}},
+                 nullptr);
     folder.write("info", modelOf(DType::BF16), samples, nullptr);
     folder.write("unfinished", modelOf(DType::BF16), {samples[0]}, nullptr, false);
-    std::vector<MadeSample> hostile{{"</script>\x1b[31m\xe2\x80\xae", "", ids(3, 1), {}}};
+    std::vector<MadeSample> hostile{{"</script>\x1b[31m\xe2\x80\xae", "", ids(3, 1), {}, {}, {}}};
     folder.pair("hostile", modelOf(DType::BF16), hostile, hostile, nullptr, perturbed(8e-3));
 }
 

@@ -1,0 +1,447 @@
+# SPDX-FileCopyrightText: 2026 Moire contributors
+# SPDX-License-Identifier: Apache-2.0
+"""moire-diff as a user meets it: cli_test.py MOIRE-DIFF MAKE_CAPTURES SCHEMA."""
+import base64
+import html.parser
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+import h5py
+import jsonschema
+import numpy as np
+
+PROGRAM, MAKER, SCHEMA = sys.argv[1:4]
+FOLDER = None
+
+
+def run(*arguments, **more):
+    environment = dict(os.environ, **more.pop("env", {}))
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, cwd=FOLDER,
+                          env=environment, **more)
+
+
+def pair(name):
+    return [f"{name}.ref.moire", f"{name}.target.moire"]
+
+
+class Case(unittest.TestCase):
+    def trouble(self, *arguments, status=2, says="", **more):
+        """One sentence on stderr, nothing on stdout."""
+        before = sorted(os.listdir(FOLDER))
+        done = run(*arguments, **more)
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, status, text)
+        self.assertEqual(done.stdout, b"")
+        self.assertRegex(text, r"\Amoire-diff: [^\n]+[.?]\n\Z")
+        self.assertIn(says, text)
+        self.assertEqual(sorted(os.listdir(FOLDER)), before, "something was left behind")
+        return text
+
+
+class Comparing(Case):
+    def test_equal(self):
+        done = run("info.moire", "info.moire")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(done.stdout.startswith(b"Bitwise equal"), done.stdout[:80])
+
+    def test_every_report_keeps_the_contract(self):
+        validator = jsonschema.Draft202012Validator(json.loads(Path(SCHEMA).read_text()))
+        names = sorted(p.name[:-10] for p in Path(FOLDER).glob("*.ref.moire"))
+        self.assertGreater(len(names), 10)
+        for name in names:
+            for options in ([], ["--first"], ["--taps", "lm_head.out"], ["--taps", "*.1.*", "--allow-missing"]):
+                with self.subTest(name=name, options=options):
+                    done = run(*pair(name), "--format", "json", *options)
+                    report = json.loads(done.stdout.decode())
+                    self.assertEqual([e.message for e in validator.iter_errors(report)], [])
+                    self.assertEqual(done.returncode, report["exit"])
+                    self.assertEqual(done.stderr, b"")
+
+    def test_order_of_keys(self):
+        report = json.loads(run(*pair("moe"), "--format", "json").stdout)
+        self.assertEqual(list(report), ["schema", "verdict", "exit", "reference", "target",
+                                        "environment_differences", "alignment", "first", "measures",
+                                        "taps", "samples"])
+        self.assertEqual(list(report["first"]), ["bitwise", "tolerance", "floor", "topk", "experts",
+                                                 "argmax", "token", "nonfinite"])
+        self.assertEqual(report["environment_differences"],
+                         [{"key": "numerics.arithmetic", "reference": "ordered", "target": "native"}])
+
+    def test_first_bitwise_against_the_arrays(self):
+        first = json.loads(run(*pair("bf16"), "--format", "json").stdout)["first"]["bitwise"]
+        for side, file in zip(("reference", "target"), pair("bf16")):
+            with tempfile.TemporaryDirectory() as out:
+                run("export", file, "--npy", out, "--raw", "--taps", first["tap"])
+                rows = json.loads((Path(out) / "rows.json").read_text())
+                row = rows.index({"sample": first["sample"], "position": first["position"], "phase": first["phase"]})
+                self.assertEqual(row, first["row"])
+                bits = np.load(Path(out) / (first["tap"] + ".npy"))[row, first["element"]]
+                self.assertEqual(first[side]["bits"], f"0x{bits:04x}")
+                value = np.array([int(bits) << 16], np.uint32).view(np.float32)[0]
+                self.assertEqual(first[side]["value"], float(value))
+
+    def test_same_bytes_at_any_thread_count(self):
+        for form in ("text", "json", "html"):
+            outputs = {run(*pair("moe"), "--format", form, "--threads", n).stdout for n in (1, 2, 5)}
+            self.assertEqual(len(outputs), 1, form)
+
+    def test_text(self):
+        text = run(*pair("free")).stdout.decode()
+        lines = text.split("\n")
+        report = json.loads(run(*pair("free"), "--format", "json").stdout)
+        self.assertEqual(lines[0], report["verdict"])
+        order = [text.index(h) for h in ("First divergences\n", "Families\n", "Taps that differ most\n", "Samples\n")]
+        self.assertEqual(order, sorted(order))
+        self.assertIn("not comparable", text)
+        self.assertNotIn("\x1b", text)
+        self.assertFalse([line for line in lines if line != line.rstrip()])
+
+    def test_quiet_text_is_the_verdict(self):
+        self.assertEqual(run(*pair("bf16"), "--quiet").stdout.count(b"\n"), 1)
+
+    def test_first_only(self):
+        whole = json.loads(run(*pair("free"), "--format", "json").stdout)["first"]
+        only = json.loads(run(*pair("free"), "--format", "json", "--first").stdout)["first"]
+        for kind in whole:
+            if whole[kind] is None:
+                self.assertIsNone(only[kind])
+            else:
+                for key in ("sample", "row", "position", "tap"):
+                    self.assertEqual(only[kind][key], whole[kind][key], (kind, key))
+
+    def test_format_from_the_name(self):
+        for name, start in (("r.json", b"{"), ("r.html", b"<!DOCTYPE html>"), ("r.txt", b"First divergence")):
+            out = Path(FOLDER) / name
+            self.assertEqual(run(*pair("bf16"), "-o", name).returncode, 1)
+            self.assertTrue(out.read_bytes().startswith(start), name)
+            out.unlink()
+
+    def test_overwrites_and_writes_to_a_device(self):
+        out = Path(FOLDER) / "again.json"
+        out.write_text("old")
+        run(*pair("bf16"), "--format", "json", "-o", out.name)
+        self.assertTrue(out.read_bytes().startswith(b"{"))
+        out.unlink()
+        self.assertEqual(run(*pair("bf16"), "-o", "/dev/null").returncode, 1)
+        self.assertFalse(os.path.isfile("/dev/null"))
+
+    def test_incomplete(self):
+        done = run("info.moire", "unfinished.moire.part")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("incomplete", done.stdout.decode().split("\n")[0])
+        allowed = run("info.moire", "unfinished.moire.part", "--allow-missing")
+        self.assertEqual(allowed.returncode, 0, allowed.stdout)
+        self.assertIn("incomplete", allowed.stdout.decode().split("\n")[0])
+
+    def test_taps(self):
+        report = json.loads(run(*pair("bf16"), "--format", "json", "--taps", "*.mlp.out", "--taps", "lm_head.out").stdout)
+        self.assertEqual([t["name"] for t in report["taps"]],
+                         ["model.layers.0.mlp.out", "model.layers.1.mlp.out", "lm_head.out"])
+
+
+class Trouble(Case):
+    def test_inputs(self):
+        good = "info.moire"
+        (Path(FOLDER) / "text.moire").write_text("not a capture")
+        (Path(FOLDER) / "empty.moire").write_bytes(b"")
+        whole = (Path(FOLDER) / good).read_bytes()
+        (Path(FOLDER) / "short.moire").write_bytes(whole[:len(whole) // 2])
+        with h5py.File(Path(FOLDER) / "other.moire", "w") as file:
+            file["x"] = [1]
+        self.trouble(good, "missing.moire", says="missing.moire")
+        self.trouble("missing.moire", good, says="missing.moire")
+        self.trouble(good, ".", says="folder")
+        for bad in ("text.moire", "empty.moire", "short.moire", "other.moire"):
+            for command in ([good, bad], [bad, good], ["info", bad], ["show", bad, "a/0/b"], ["verify", bad],
+                            ["export", bad, "--npy", "never"]):
+                with self.subTest(command=command):
+                    self.trouble(*command, says=bad)
+        for name in ("text", "empty", "short", "other"):
+            (Path(FOLDER) / f"{name}.moire").unlink()
+
+    def test_nothing_in_common(self):
+        self.trouble("info.moire", "stranger.moire", status=3, says="sample")
+        self.trouble("info.moire", "stranger.moire", "-o", "never.html", status=3)
+
+    def test_options(self):
+        self.trouble(says="REF")
+        self.trouble("info.moire", says="TARGET")
+        self.trouble(*pair("bf16"), "--format", "yaml", says="--format")
+        self.trouble(*pair("bf16"), "--frobnicate", says="--frobnicate")
+        self.trouble(*pair("bf16"), "third.moire", says="third.moire")
+        self.trouble(*pair("bf16"), "--threads", "0", says="--threads")
+        self.trouble(*pair("bf16"), "--threads", "many", says="--threads")
+        self.trouble("export", "info.moire", says="--npy")
+        self.trouble("verify", says="FILE")
+        self.trouble("info", "info.moire", "--no-such", says="--no-such")
+
+    def test_patterns(self):
+        self.trouble(*pair("bf16"), "--taps", "no.such.*", says="no.such.*")
+        self.trouble(*pair("bf16"), "--taps", "lm_head.out", "--taps", "nope", says="nope")
+        self.trouble("export", "info.moire", "--npy", "never", "--taps", "nope", says="nope")
+        self.trouble("export", "info.moire", "--npy", "never", "--sample", "nobody", says="nobody")
+
+    def test_outputs(self):
+        self.trouble(*pair("bf16"), "-o", "no/such/folder/r.html", says="no/such/folder")
+        self.trouble(*pair("bf16"), "-o", ".", says="folder")
+        self.trouble(*pair("bf16"), "-o", "bf16.ref.moire", says="bf16.ref.moire")
+        self.trouble("export", "info.moire", "--npy", "info.moire", says="info.moire")
+        if os.path.exists("/dev/full"):
+            self.trouble(*pair("bf16"), "-o", "/dev/full", says="space")
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, *pair("bf16")], cwd=FOLDER, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"standard output", done.stderr)
+
+    def test_sites(self):
+        tap = "model.layers.0.mlp.out"
+        for site, says in (("fact", "fact"), ("fact/x/" + tap, "x"), ("nobody/0/" + tap, "nobody"),
+                           ("fact/99/" + tap, "99"), ("fact/0/nothing.out", "nothing.out"),
+                           ("fact/0/" + tap + "/24", "24"), ("", "")):
+            with self.subTest(site=site):
+                self.trouble("show", "info.moire", site, says=says)
+
+    def test_full_disk_leaves_nothing(self):
+        """A limit on the file size stands in for a full disk."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+        self.trouble(*pair("bf16"), "-o", "never.html", preexec_fn=limit)
+        self.trouble("export", "info.moire", "--npy", "never", preexec_fn=limit)
+
+
+class OtherCommands(Case):
+    def test_help_and_version(self):
+        self.assertRegex(run("--version").stdout.decode(), r"\Amoire-diff \d+\.\d+\.\d+\n\Z")
+        for command in ([], ["info"], ["show"], ["verify"], ["export"]):
+            done = run(*command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertRegex(done.stdout.decode(), "Example|moire-diff")
+        self.assertIn("Exit status", run("--help").stdout.decode())
+
+    def test_info(self):
+        info = json.loads(run("info", "moe.ref.moire", "--json").stdout)
+        self.assertEqual((info["complete"], info["rows"], info["samples"], info["taps"]), (True, 15, 2, 14))
+        self.assertEqual(info["environment"]["numerics.arithmetic"], "ordered")
+        self.assertEqual(info["environment"]["run.peak_bytes"], 4096)
+        self.assertEqual(len(info["tap_list"]), 14)
+        text = run("info", "moe.ref.moire").stdout.decode()
+        self.assertTrue(text.startswith("moe.ref.moire: complete\n"), text[:60])
+        self.assertIn("model.layers.*.mlp.gate.out", text)
+
+    def test_info_of_an_incomplete_capture(self):
+        self.assertIn("incomplete", run("info", "unfinished.moire.part").stdout.decode())
+        info = json.loads(run("info", "unfinished.moire.part", "--json").stdout)
+        self.assertFalse(info["complete"])
+        self.assertEqual(info["rows"], 9)
+
+    def test_a_capture_named_like_a_command(self):
+        shutil.copy(Path(FOLDER) / "info.moire", Path(FOLDER) / "info")
+        self.assertEqual(run("./info", "info").returncode, 0)
+        self.assertEqual(run("info", "info").returncode, 0)
+        (Path(FOLDER) / "info").unlink()
+
+    def test_show(self):
+        done = run("show", "bf16.ref.moire", "sum/one/3/model.layers.0.mlp.out/5")
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "bf16.ref.moire", "--npy", out, "--raw", "--sample", "sum/one")
+            bits = int(np.load(Path(out) / "model.layers.0.mlp.out.npy")[3, 5])
+        text = done.stdout.decode()
+        self.assertIn(f"0x{bits:04x}", text)
+        self.assertIn(f"{bits >> 15} {bits >> 7 & 255:08b} {bits & 127:07b}", text)
+        self.assertRegex(text, r"digest +0x[0-9a-f]{16}\n")
+        self.assertIn("24 finite, 0 NaN, 0 infinite", text)
+
+    def test_show_a_router_and_the_head(self):
+        text = run("show", "moe.ref.moire", "fact/2/model.layers.1.mlp.gate.out").stdout.decode()
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "moe.ref.moire", "--npy", out, "--sample", "fact")
+            ids = np.load(Path(out) / "model.layers.1.mlp.gate.ids.npy")[2]
+            logits = np.load(Path(out) / "lm_head.out.npy")[2]
+        shown = re.findall(r"^ +\d+ +(\d+) +[\d.]+ +-?[\d.]+$", text, re.M)
+        self.assertEqual([int(x) for x in shown[:2]], ids.tolist())
+        head = run("show", "moe.ref.moire", "fact/2/lm_head.out").stdout.decode()
+        best = sorted(range(len(logits)), key=lambda i: (-logits[i], i))[:10]
+        self.assertEqual([int(x) for x in re.findall(r"^ +\d+ +(\d+) +-?[\d.]+$", head, re.M)][:10], best)
+
+    def test_verify(self):
+        self.assertEqual(run("verify", "moe.ref.moire").returncode, 0)
+        done = run("verify", "unfinished.moire.part")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"incomplete", done.stdout)
+        damaged = Path(FOLDER) / "damaged.moire"
+        shutil.copy(Path(FOLDER) / "moe.ref.moire", damaged)
+        with tempfile.TemporaryDirectory() as out:
+            run("export", damaged, "--npy", out, "--raw", "--taps", "model.layers.1.mlp.out")
+            row = np.load(Path(out) / "model.layers.1.mlp.out.npy")[4].tobytes()
+        content = bytearray(damaged.read_bytes())
+        self.assertEqual(content.count(row), 1)
+        content[content.index(row)] ^= 1
+        damaged.write_bytes(content)
+        done = run("verify", damaged.name)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"model.layers.1.mlp.out", done.stdout)
+        damaged.unlink()
+
+    def test_export(self):
+        for name, dtype in (("bf16", np.float32), ("fp32", np.float32), ("fp16", np.float32)):
+            with tempfile.TemporaryDirectory() as out:
+                folder = Path(out) / "made" / "here"
+                done = run("export", f"{name}.ref.moire", "--npy", folder)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                arrays = {p.name: np.load(p) for p in folder.glob("*.npy")}
+                rows = json.loads((folder / "rows.json").read_text())
+                self.assertEqual([(r["sample"], r["position"]) for r in rows],
+                                 [("fact", i) for i in range(9)] + [("sum/one", i) for i in range(6)])
+                head = arrays["lm_head.out.npy"]
+                self.assertEqual((head.shape, head.dtype), ((15, 160), dtype))
+                run("export", f"{name}.ref.moire", "--npy", folder, "--raw", "--taps", "lm_head.*")
+                raw = np.load(folder / "lm_head.out.npy")
+                if name == "bf16":
+                    self.assertEqual(raw.dtype, np.uint16)
+                    np.testing.assert_array_equal((raw.astype(np.uint32) << 16).view(np.float32), head)
+                elif name == "fp16":
+                    np.testing.assert_array_equal(raw.view(np.float16).astype(np.float32), head)
+                else:
+                    np.testing.assert_array_equal(raw, head)
+                header = (folder / "lm_head.out.npy").read_bytes()[:8]
+                self.assertEqual(header, b"\x93NUMPY\x01\x00")
+
+    def test_export_routers_tokens_and_one_sample(self):
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "moe.ref.moire", "--npy", out, "--sample", "sum/one", "--taps", "*.1.mlp.gate.*")
+            names = sorted(p.name for p in Path(out).iterdir())
+            gate = "model.layers.1.mlp.gate"
+            self.assertEqual(names, ["gen.ids.npy", f"{gate}.ids.npy", f"{gate}.out.npy", f"{gate}.weights.npy", "rows.json"])
+            ids, weights = (np.load(Path(out) / f"{gate}.{x}.npy") for x in ("ids", "weights"))
+            logits = np.load(Path(out) / f"{gate}.out.npy")
+            self.assertEqual((ids.shape, ids.dtype, weights.shape, weights.dtype), ((6, 2), np.int32, (6, 2), np.float32))
+            np.testing.assert_array_equal(ids, np.argsort(-logits, axis=1, kind="stable")[:, :2])
+            self.assertEqual(np.load(Path(out) / "gen.ids.npy").shape, (0,))
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "free.target.moire", "--npy", out)
+            generated = np.load(Path(out) / "gen.ids.npy")
+            response = lambda n, f: [(f + 7 * i) % 97 for i in range(n)]
+            parts = response(8, 9)
+            parts[3] = 55
+            self.assertEqual(generated.tolist(), response(6, 5) + parts + response(5, 6) + [41])
+            self.assertEqual(generated.dtype, np.int32)
+
+    def test_export_below_level_full(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = run("export", "digest.ref.moire", "--npy", out)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(b"level", done.stderr)
+            self.assertEqual(sorted(p.name for p in Path(out).iterdir()), ["gen.ids.npy", "rows.json"])
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags, attributes and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text, self.attributes = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, k, v) for k, v in attrs]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def decode_png(data):
+    """A 4-bit palette PNG by its specification; checks every CRC and zlib's checksum."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(data):
+        size, = struct.unpack(">I", data[at:at + 4])
+        kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + body)
+        chunks[kind] = body
+        at += 12 + size
+    width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (depth, colour) == (4, 3)
+    lines = zlib.decompress(chunks[b"IDAT"])
+    stride = 1 + (width + 1) // 2
+    picture = np.zeros((height, width), int)
+    for y in range(height):
+        line = lines[y * stride:(y + 1) * stride]
+        assert line[0] == 0
+        picture[y] = [line[1 + x // 2] >> (4 if x % 2 == 0 else 0) & 15 for x in range(width)]
+    return picture
+
+
+class Html(Case):
+    def page(self, name):
+        return run(*pair(name), "--format", "html").stdout.decode()
+
+    def test_self_contained(self):
+        for name in ("moe", "free", "wild", "digest", "single", "hostile"):
+            text = self.page(name)
+            page = Page(text)
+            self.assertNotIn("script", page.tags)
+            for tag, key, value in page.attributes:
+                if key in ("src", "href"):
+                    self.assertTrue(value.startswith("data:"), (name, tag, value[:60]))
+            self.assertNotRegex(text.replace("http-equiv", ""), r"https?://")
+            self.assertEqual(page.tags.count("h1"), 1)
+            self.assertIn(("html", "lang", "en"), page.attributes)
+            self.assertEqual(sum(1 for tag, key, _ in page.attributes if tag == "li" and key == "class" and "chip" in _), 6)
+            self.assertLess(len(text), 200_000)
+
+    def test_tidy(self):
+        tidy = shutil.which("tidy")
+        if tidy is None:
+            self.skipTest("tidy is not installed")
+        for name in ("moe", "free", "wild", "digest", "hostile", "mixed"):
+            done = subprocess.run([tidy, "-q", "-e", "--drop-empty-elements", "no"], input=self.page(name).encode(),
+                                  capture_output=True)
+            self.assertEqual(done.stderr.decode(), "", name)
+
+    def test_hostile_names_are_escaped(self):
+        text = self.page("hostile")
+        self.assertNotIn("</script>", text)
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\u202e", text)
+        self.assertIn("&lt;/script&gt;\\u001b[31m\\u202e", text)
+        plain = run(*pair("hostile")).stdout.decode()
+        self.assertNotIn("\x1b", plain)
+        self.assertNotIn("\u202e", plain)
+
+    def test_map_shows_every_site(self):
+        text = self.page("bf16")
+        pictures = [decode_png(base64.b64decode(x)) for x in re.findall(r"data:image/png;base64,([^\"]+)", text)]
+        self.assertEqual(len(pictures), 2)
+        np.testing.assert_array_equal(pictures[0], pictures[1])
+        with tempfile.TemporaryDirectory() as out:
+            sides = []
+            for i, file in enumerate(pair("bf16")):
+                run("export", file, "--npy", f"{out}/{i}")
+                taps = [t["name"] for t in json.loads(run("info", file, "--json").stdout)["tap_list"]]
+                sides.append([np.load(f"{out}/{i}/{t}.npy") for t in taps])
+        self.assertEqual(pictures[0].shape, (8, 15))
+        for y, (r, t) in enumerate(zip(*sides)):
+            for x in range(15):
+                equal = (r[x] == t[x]).all()
+                self.assertEqual(pictures[0][y, x] == 1, equal, (y, x))
+                self.assertTrue(equal or pictures[0][y, x] >= 3)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as FOLDER:
+        subprocess.run([MAKER, FOLDER], check=True)
+        unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 Moire contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every number of the JSON report against recompute.py: measures_test.py MOIRE-DIFF MAKE_CAPTURES.
+
+Counts exact, KL to 1e-5 relative down to 1e-10 nats, everything else to 1e-9 relative. A number
+that the report holds and recompute.py does not know is a failure too.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from recompute import Run, align
+from recompute_runs import recompute
+
+KL = ("C1", "C2")
+# Differences of two numbers of order 1, each right to a few units in the last place of a double.
+# Probabilities below 1e-18 of a row's whole are beyond recompute.py's own precision.
+FLOORS = {"C9": 1e-14, "D1": 1e-14, "D2": 1e-14, "D4": 1e-14, "C4": 1e-18, "C7": 1e-36, "C8": 1e-18, "B8": 1e-36}
+FULL = ("bf16", "fp32", "fp16", "wild", "wild16", "single", "tied", "mixed", "moe", "free", "hostile")
+ANSWERS = {"free": [("a", "A", "A", "A"), ("a", "B", "B", "D"), ("b", "C", "A", "B")]}
+
+
+def ids(count, first):
+    return [(first + 7 * i) % 97 for i in range(count)]
+
+
+PROMPTS = {"fact": ids(9, 3), "sum/one": ids(6, 11), "0": [5], "same": ids(4, 1), "parts": ids(5, 2),
+           "longer": ids(3, 4), "</script>\x1b[31m\u202e": ids(3, 1)}
+problems = []
+checked = 0
+
+
+def number(x):
+    return float(x) if isinstance(x, str) else x
+
+
+def check(where, got, want, measure):
+    global checked
+    checked += 1
+    got = number(got)
+    if got is None or want is None:
+        if not (got is None and want is None):
+            problems.append(f"{where}: {got}, expected {want}")
+        return
+    want = float(want)
+    got = float(got)
+    if got == want or (np.isnan(got) and np.isnan(want)):
+        return
+    tolerance, floor = (1e-5, 1e-15) if measure in KL else (1e-9, FLOORS.get(measure, 0))
+    if not abs(got - want) <= max(tolerance * abs(want), floor):
+        problems.append(f"{where}: {got!r}, expected {want!r}, relative {abs(got - want) / (abs(want) or 1):.1e}")
+
+
+def compare(where, got, want):
+    """One measure of the report against its twin."""
+    measure = where.split()[-1].split("[")[0]
+    if want is None:
+        if got["value"] is not None:
+            problems.append(f"{where}: not recomputed")
+        elif not got.get("why_null"):
+            problems.append(f"{where}: null without a reason")
+        return
+    check(where + " value", got["value"], want["value"], measure)
+    if want["value"] is not None or "n" in want:
+        check(where + " n", got["n"], want["n"], "count")
+    for part in ("parameters", "percentiles", "by_layer", "by_group"):
+        ours, theirs = got.get(part, {}), want.get(part, {})
+        if set(ours) != set(theirs):
+            problems.append(f"{where} {part}: {sorted(ours)}, expected {sorted(theirs)}")
+        for key in set(ours) & set(theirs):
+            check(f"{where} {part} {key}", ours[key], theirs[key], measure)
+    ours, theirs = got.get("by_position", []), want.get("by_position", [])
+    if len(ours) != len(theirs):
+        problems.append(f"{where} by_position: {len(ours)} places, expected {len(theirs)}")
+    for i, (x, y) in enumerate(zip(ours, theirs)):
+        check(f"{where} by_position {i}", x, y, measure)
+    if got.get("matrix") != want.get("matrix"):
+        problems.append(f"{where} matrix: {got.get('matrix')}, expected {want.get('matrix')}")
+    if "at" in want and got.get("at") != want["at"]:
+        problems.append(f"{where} at: {got.get('at')}, expected {want['at']}")
+
+
+def check_pair(program, folder, name):
+    files = [str(folder / f"{name}.{side}.moire") for side in ("ref", "target")]
+    done = subprocess.run([program, *files, "--format", "json"], capture_output=True, text=True)
+    report = json.loads(done.stdout)
+    assert done.returncode == report["exit"] == 1, done.stderr
+    runs = [Run.load(program, f, folder / f"{name}.{i}", PROMPTS) for i, f in enumerate(files)]
+    overall, taps, samples = recompute(*runs, ANSWERS.get(name, []))
+    for key, measure in report["measures"].items():
+        compare(f"{name} {key}", measure, overall.get(key))
+    missing = set(overall) - set(report["measures"])
+    if missing:
+        problems.append(f"{name}: the report lacks {sorted(missing)}")
+    for tap in report["taps"]:
+        for key, measure in tap["measures"].items():
+            compare(f"{name} {tap['name']} {key}", measure, taps[tap["name"]].get(key))
+    for sample in report["samples"]:
+        for key, measure in sample["measures"].items():
+            compare(f"{name} {sample['id']!r} {key}", measure, samples[sample["id"]].get(key))
+    pairs, splits = align(*runs)
+    assert report["alignment"]["rows"] == len(pairs)
+    assert {s["id"]: s["split"] for s in report["samples"]} == splits
+
+
+def check_level(program, folder, level):
+    """What a capture below level full still says is what the full one says."""
+    reports = []
+    for name in ("bf16", level):
+        files = [str(folder / f"{name}.{side}.moire") for side in ("ref", "target")]
+        done = subprocess.run([program, *files, "--format", "json"], capture_output=True, text=True)
+        reports.append(json.loads(done.stdout))
+    whole, part = (r["measures"] for r in reports)
+    assert set(whole) == set(part)
+    known = [k for k in part if part[k]["value"] is not None]
+    assert {"A6", "A8", "D1", "E1", "E3", "F1", "I2"} <= set(known), known
+    assert part["A1"]["value"] is None and part["C1"]["value"] is None
+    for key in known:
+        check(f"{level} {key}", part[key]["value"], whole[key]["value"], key)
+        check(f"{level} {key} n", part[key]["n"], whole[key]["n"], "count")
+    ours, theirs = reports[1]["first"]["bitwise"], reports[0]["first"]["bitwise"]
+    assert [ours[k] for k in ("sample", "position", "tap")] == [theirs[k] for k in ("sample", "position", "tap")]
+
+
+def main():
+    program, maker = sys.argv[1:3]
+    np.seterr(all="ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([maker, folder], check=True)
+        for name in sys.argv[3:] or FULL:
+            check_pair(program, Path(folder), name)
+        for level in ("topk", "digest"):
+            check_level(program, Path(folder), level)
+    for problem in problems[:60]:
+        print(problem)
+    print(f"{checked} numbers recomputed, {len(problems)} wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
