@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/jobs/latest_job.h"
+#include "widgets/models/compared.h"
+
+#include <QImage>
+#include <QObject>
+
+class QFileDialog;
+class QWidget;
+
+namespace moire::gui {
+
+/// Asks where to, and writes reports and pictures off the GUI thread.
+class Exports : public QObject
+{
+    Q_OBJECT
+public:
+    explicit Exports(QWidget& window);
+
+    void askForReport(const widgets::ComparedPointer& compared);
+    void writeReport(const widgets::ComparedPointer& compared, const QString& file);
+    void askForPicture(const QString& title, const QImage& picture);
+    void writePicture(const QImage& picture, const QString& file);
+    bool isPending() const { return m_job.isPending(); }
+
+Q_SIGNALS:
+    /// What happened, in a sentence.
+    void noticed(const QString& sentence);
+
+private:
+    QFileDialog* makeDialog(const QString& title, const QString& filter, const QString& file);
+    void tell(const QString& file, const Result<void>& written);
+
+    QWidget& m_window;
+    widgets::LatestJob m_job;
+};
+
+} // namespace moire::gui

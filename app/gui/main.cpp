@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/main_window.h"
+#include "app/gui/options.h"
+#include "app/gui/screenshot.h"
+
+#include <QApplication>
+#include <QStyleFactory>
+
+#include <optional>
+
+namespace {
+
+/// Pictures need no display; a window does.
+bool hasDisplay()
+{
+    return !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")
+           || !qEnvironmentVariableIsEmpty("DISPLAY")
+           || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    using namespace moire;
+    auto parsed = gui::parseOptions(argc, argv);
+    if (const int* status = std::get_if<int>(&parsed))
+        return *status;
+    const auto& options = std::get<gui::Options>(parsed);
+    if (!options.screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (!hasDisplay())
+        return gui::reportTrouble({Errc::Unsupported,
+                                   "there is no display to open a window on",
+                                   {},
+                                   "use --screenshot FILE.png, or moire-diff for a report"});
+    int plainCount = 1; // our options are parsed; Qt gets none
+    QApplication application(plainCount, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("moire"));
+    QCoreApplication::setApplicationName(QStringLiteral("moire"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(MOIRE_VERSION));
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    gui::MainWindow window(options.theme);
+    std::optional<gui::Screenshot> screenshot;
+    window.resize(options.size);
+    if (options.screenshot.isEmpty())
+        window.rememberSettings();
+    else
+        screenshot.emplace(window, options.screenshot);
+    if (options.hasSize)
+        window.resize(options.size);
+    if (!options.view.isEmpty())
+        window.showTab(options.view);
+    if (!options.paths.isEmpty())
+        window.openRuns(options.paths, options.site);
+    window.show();
+    return QApplication::exec();
+}

@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/main_window.h"
+
+#include "app/gui/status_line.h"
+#include "core/base/text.h"
+#include "core/report/number.h"
+#include "widgets/dialogs/environment_dialog.h"
+#include "widgets/dialogs/go_to_dialog.h"
+#include "widgets/dialogs/keys_dialog.h"
+#include "widgets/dialogs/open_dialog.h"
+#include "widgets/models/site_link.h"
+#include "widgets/views/comparison_view.h"
+#include "widgets/views/state_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+
+namespace moire::gui {
+
+using namespace widgets;
+
+namespace {
+
+constexpr int pollInterval = 100; // ms between two looks at the progress of a job
+constexpr int noticeTime = 6000;  // ms that a notice stays in the status bar
+const QString geometryKey = QStringLiteral("geometry");
+
+QString shown(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+QString filesText(const RunPaths& paths)
+{
+    return QStringLiteral("%1 ⇄ %2").arg(QFileInfo(paths.reference).fileName(),
+                                         QFileInfo(paths.target).fileName());
+}
+
+} // namespace
+
+MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
+    : QMainWindow(parent)
+    , m_desktop(Look::desktopTheme())
+    , m_look(theme.value_or(m_desktop))
+    , m_actions(new WindowActions(*this, m_look))
+    , m_pages(new QStackedWidget)
+    , m_start(new StateView(m_look))
+    , m_loading(new StateView(m_look))
+    , m_failed(new StateView(m_look))
+    , m_comparison(new ComparisonView(m_look, m_cursor))
+    , m_statusLeft(new QLabel)
+    , m_statusRight(new QLabel)
+    , m_exports(new Exports(*this))
+    , m_openJob(this)
+{
+    setWindowTitle(QStringLiteral("Moire"));
+    setWindowIcon(m_look.icon(QStringLiteral("moire")));
+    setAcceptDrops(true);
+    constexpr QSize leastSize(960, 600);
+    setMinimumSize(leastSize);
+    makePages();
+    statusBar()->addWidget(m_statusLeft, 1);
+    statusBar()->addPermanentWidget(m_statusRight);
+    statusBar()->setSizeGripEnabled(false);
+    m_poll.setInterval(pollInterval);
+    connect(&m_poll, &QTimer::timeout, this, &MainWindow::pollProgress);
+    connect(&m_look, &Look::changed, this, &MainWindow::applyTheme);
+    wireActions();
+    wireSteps();
+    applyTheme();
+    m_actions
+        ->at(theme ? (*theme == ThemeKind::Dark ? Command::ThemeDark : Command::ThemeLight)
+                   : Command::ThemeDesktop)
+        ->setChecked(true);
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::makePages()
+{
+    for (StateView* page : {m_start, m_loading, m_failed}) {
+        page->setObjectName(QStringLiteral("ground"));
+        m_pages->addWidget(page);
+    }
+    m_pages->addWidget(m_comparison);
+    setCentralWidget(m_pages);
+    m_start->setState(
+        QStringLiteral("Lay two runs over each other"),
+        QStringLiteral("Open two captures of the same model, or drop two .moire files here. The "
+                       "first place where they part is shown first."),
+        QStringLiteral("No capture yet? moire-capture run MODEL --text \"…\" -o ref.moire makes "
+                       "one; ./moire.sh demo makes a pair."));
+    m_start->addAction(m_actions->at(Command::Open), true);
+    m_failed->addAction(m_actions->at(Command::Open), true);
+    m_failed->addAction(m_actions->at(Command::Reload), false);
+}
+
+void MainWindow::applyTheme()
+{
+    QPalette palette = QApplication::palette();
+    const Theme& theme = m_look.theme();
+    palette.setColor(QPalette::Window, theme.ground);
+    palette.setColor(QPalette::Base, theme.panel);
+    palette.setColor(QPalette::Button, theme.panel);
+    palette.setColor(QPalette::PlaceholderText, theme.faint);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(role, theme.ink);
+    QApplication::setPalette(palette);
+    QApplication::setFont(m_look.font(TextRole::Base));
+    qApp->setStyleSheet(m_look.styleSheet());
+    m_statusLeft->setFont(m_look.font(TextRole::Small));
+    m_statusRight->setFont(m_look.font(TextRole::Small));
+}
+
+void MainWindow::chooseTheme(std::optional<ThemeKind> theme)
+{
+    m_look.setTheme(theme.value_or(m_desktop));
+}
+
+void MainWindow::wireActions()
+{
+    const auto on = [this](Command command, auto act) {
+        connect(m_actions->at(command), &QAction::triggered, this, act);
+    };
+    on(Command::Open, [this] { askForFiles(); });
+    on(Command::Reload, [this] {
+        const auto& compared = m_cursor.compared();
+        openRuns(m_paths, compared ? siteText(*compared, m_cursor.place()) : m_site);
+    });
+    on(Command::Swap, [this] {
+        const auto& compared = m_cursor.compared();
+        openRuns({m_paths.target, m_paths.reference},
+                 compared ? siteText(*compared, m_cursor.place()) : QString());
+    });
+    on(Command::ExportHtml, [this] { m_exports->askForReport(m_cursor.compared()); });
+    on(Command::ExportPicture, [this] {
+        m_exports->askForPicture(QStringLiteral("Export picture of the window"), grab().toImage());
+    });
+    on(Command::ExportHeatMap, [this] {
+        m_exports->askForPicture(QStringLiteral("Export picture of the heat map"),
+                                 m_comparison->heatMapPicture().toImage());
+    });
+    on(Command::Quit, [this] { close(); });
+    on(Command::GoTo, [this] { askForSite(); });
+    on(Command::CopyLink, [this] { copyLink(); });
+    on(Command::Environment, [this] { showEnvironment(); });
+    on(Command::Recentre, [this] { m_comparison->recentre(); });
+    on(Command::ZoomFit, [this] { m_comparison->heatCanvas().fit(); });
+    constexpr double zoomStep = 1.25;
+    on(Command::ZoomIn, [this] { m_comparison->heatCanvas().zoomBy(zoomStep); });
+    on(Command::ZoomOut, [this] { m_comparison->heatCanvas().zoomBy(1 / zoomStep); });
+    on(Command::NextTab, [this] { m_comparison->showNextTab(); });
+    on(Command::ThemeLight, [this] { chooseTheme(ThemeKind::Light); });
+    on(Command::ThemeDark, [this] { chooseTheme(ThemeKind::Dark); });
+    on(Command::ThemeDesktop, [this] { chooseTheme(std::nullopt); });
+    on(Command::Keys, [this] {
+        auto* dialog = new KeysDialog(m_look, m_actions->all(), this);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->open();
+    });
+    on(Command::About, [this] { showAbout(); });
+    connect(m_exports, &Exports::noticed, this,
+            [this](const QString& sentence) { statusBar()->showMessage(sentence, noticeTime); });
+    connect(m_actions, &WindowActions::measureChosen, this,
+            [this](HeatMeasure measure) { m_comparison->heatSource().setMeasure(measure); });
+    connect(m_actions, &WindowActions::criterionChosen, this,
+            [this](Criterion criterion) { m_criterion = criterion; });
+    connect(&m_comparison->runBar(), &RunBar::environmentRequested, this,
+            &MainWindow::showEnvironment);
+    connect(&m_comparison->runBar(), &RunBar::swapRequested, m_actions->at(Command::Swap),
+            &QAction::trigger);
+    connect(&m_comparison->verdictBar(), &VerdictBar::copyLinkRequested, this,
+            &MainWindow::copyLink);
+}
+
+void MainWindow::wireSteps()
+{
+    const auto step = [this](Command command, auto find, const QString& absent) {
+        connect(m_actions->at(command), &QAction::triggered, this, [this, find, absent] {
+            if (m_cursor.compared())
+                goTo(find(m_cursor.compared()->divergences), absent);
+        });
+    };
+    using Places = Divergences;
+    step(
+        Command::First, [this](const Places& all) { return all.first(m_criterion); },
+        QStringLiteral("There is no divergence by this criterion."));
+    step(
+        Command::Last, [this](const Places& all) { return all.last(m_criterion); },
+        QStringLiteral("There is no divergence by this criterion."));
+    step(
+        Command::Next,
+        [this](const Places& all) { return all.next(m_criterion, m_cursor.sitePlace()); },
+        QStringLiteral("No further divergence by this criterion."));
+    step(
+        Command::Previous,
+        [this](const Places& all) { return all.previous(m_criterion, m_cursor.sitePlace()); },
+        QStringLiteral("No earlier divergence by this criterion."));
+}
+
+void MainWindow::goTo(std::optional<SitePlace> place, const QString& absent)
+{
+    if (place)
+        m_cursor.moveTo(*place);
+    else
+        statusBar()->showMessage(absent, noticeTime);
+}
+
+void MainWindow::openRuns(const RunPaths& paths, const QString& site)
+{
+    m_paths = paths;
+    m_site = site;
+    m_trouble.reset();
+    m_progress = std::make_shared<base::Progress>();
+    showLoading();
+    m_poll.start();
+    m_openJob.start([paths, progress = m_progress](
+                        std::stop_token stop) { return widgets::openRuns(paths, stop, *progress); },
+                    [this](const Result<ComparedPointer>& compared) {
+                        m_poll.stop();
+                        if (compared)
+                            showCompared(*compared);
+                        else
+                            showFailure(compared.error());
+                    });
+}
+
+void MainWindow::showLoading()
+{
+    m_actions->setComparing(false);
+    m_loading->setState(QStringLiteral("Comparing"), filesText(m_paths),
+                        QStringLiteral("Opening both captures…"));
+    m_loading->setProgress(0);
+    // A comparison that is already there stays in view while it is read again.
+    if (!m_cursor.compared())
+        m_pages->setCurrentWidget(m_loading);
+}
+
+void MainWindow::pollProgress()
+{
+    const auto done = m_progress->done.load();
+    const auto total = m_progress->total.load();
+    if (total == 0)
+        return;
+    m_pages->setCurrentWidget(m_loading);
+    m_loading->setState(QStringLiteral("Comparing"), filesText(m_paths),
+                        QStringLiteral("%1 of %2")
+                            .arg(shown(report::grouped(done)), shown(report::grouped(total))));
+    m_loading->setProgress(static_cast<double>(done) / static_cast<double>(total));
+}
+
+void MainWindow::showFailure(const Error& error)
+{
+    m_trouble = error;
+    m_cursor.setCompared(nullptr);
+    m_actions->setComparing(false);
+    m_actions->at(Command::Reload)->setEnabled(true);
+    QString sentence = shown(base::visibleText(error.sentence));
+    if (!error.place.empty())
+        sentence = shown(base::visibleText(error.place)) + QStringLiteral("\n") + sentence;
+    m_failed->setState(error.code == Errc::Incomparable
+                           ? QStringLiteral("These two runs have nothing in common")
+                           : QStringLiteral("These captures could not be opened"),
+                       sentence, shown(base::visibleText(error.hint)));
+    m_pages->setCurrentWidget(m_failed);
+    m_statusLeft->clear();
+    m_statusRight->clear();
+}
+
+void MainWindow::showCompared(const ComparedPointer& compared)
+{
+    m_actions->setComparing(true);
+    m_comparison->setCompared(compared);
+    m_pages->setCurrentWidget(m_comparison);
+    setWindowTitle(filesText(m_paths) + QStringLiteral(" – Moire"));
+    m_statusLeft->setText(workDone(*compared));
+    m_statusRight->setText(workLeft(*compared));
+    if (m_recent)
+        m_recent->add(m_paths);
+    if (m_site.isEmpty())
+        return;
+    const auto place = findPlace(*compared, m_site, m_cursor.place());
+    if (place) {
+        m_cursor.moveTo(*place);
+    } else {
+        m_trouble = place.error();
+        statusBar()->showMessage(shown(place.error().text()), noticeTime);
+    }
+}
+
+bool MainWindow::showTab(const QString& name)
+{
+    return m_comparison->showTab(name);
+}
+
+bool MainWindow::isSettled() const
+{
+    return !m_openJob.isPending() && !m_exports->isPending() && m_comparison->isSettled();
+}
+
+void MainWindow::rememberSettings()
+{
+    restoreGeometry(QSettings().value(geometryKey).toByteArray());
+    m_recent = std::make_unique<RecentRuns>();
+    m_recent->attachTo(m_actions->recentMenu());
+    connect(m_recent.get(), &RecentRuns::chosen, this,
+            [this](const RunPaths& paths) { openRuns(paths); });
+}
+
+void MainWindow::askForFiles()
+{
+    auto* dialog = new OpenDialog(m_look, m_paths, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { openRuns(dialog->paths()); });
+    dialog->open();
+}
+
+void MainWindow::askForSite()
+{
+    auto* dialog = new GoToDialog(m_look, m_cursor.compared(), m_cursor.place(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this,
+            [this, dialog] { m_cursor.moveTo(*dialog->place()); });
+    dialog->open();
+}
+
+void MainWindow::showEnvironment()
+{
+    if (!m_cursor.compared())
+        return;
+    auto* dialog = new EnvironmentDialog(m_look, m_cursor.compared()->report, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::copyLink()
+{
+    if (!m_cursor.compared())
+        return;
+    const SiteLink link{{QFileInfo(m_paths.reference).absoluteFilePath(),
+                         QFileInfo(m_paths.target).absoluteFilePath()},
+                        siteText(*m_cursor.compared(), m_cursor.place())};
+    QApplication::clipboard()->setText(textOf(link));
+    statusBar()->showMessage(QStringLiteral("Copied a link to %1").arg(link.site), noticeTime);
+}
+
+void MainWindow::showAbout()
+{
+    auto* box = new QMessageBox(
+        QMessageBox::NoIcon, QStringLiteral("About Moire"),
+        QStringLiteral("<b>Moire %1</b><p>Lays two runs of one language model over each other and "
+                       "shows where they first part.</p><p>The window is free software under the "
+                       "GNU General Public License, version 3 or later.</p>")
+            .arg(QCoreApplication::applicationVersion()),
+        QMessageBox::Close, this);
+    box->setIconPixmap(windowIcon().pixmap(48));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!droppedCaptures(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    const QStringList files = droppedCaptures(event->mimeData());
+    event->acceptProposedAction();
+    if (files.size() > 1) {
+        openRuns({files[0], files[1]});
+    } else if (!m_paths.reference.isEmpty()) {
+        openRuns({m_paths.reference, files[0]}); // one file becomes the target
+    } else {
+        m_paths = {files[0], {}};
+        askForFiles();
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (m_recent)
+        QSettings().setValue(geometryKey, saveGeometry());
+    event->accept();
+}
+
+} // namespace moire::gui

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "app/gui/exports.h"
+#include "app/gui/window_actions.h"
+#include "widgets/dialogs/recent_runs.h"
+#include "widgets/jobs/latest_job.h"
+#include "widgets/models/cursor.h"
+#include "widgets/models/open_runs.h"
+#include "widgets/plot/look.h"
+
+#include <QMainWindow>
+#include <QTimer>
+
+#include <memory>
+#include <optional>
+
+class QLabel;
+class QStackedWidget;
+
+namespace moire::widgets {
+class ComparisonView;
+class StateView;
+} // namespace moire::widgets
+
+namespace moire::gui {
+
+/// The window: opens two captures off the GUI thread and shows their comparison. It wires; what is
+/// seen lives in widgets.
+class MainWindow : public QMainWindow
+{
+    Q_OBJECT
+public:
+    /// `theme` nothing: as the desktop has it.
+    explicit MainWindow(std::optional<widgets::ThemeKind> theme, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    /// Opens and compares; then stands at `site` (SITE form), or the first divergence.
+    void openRuns(const widgets::RunPaths& paths, const QString& site = {});
+    bool showTab(const QString& name);
+    /// Recent files and geometry are kept in the user's settings from now on.
+    void rememberSettings();
+
+    const widgets::Cursor& cursor() const { return m_cursor; }
+    /// Why the last files could not be shown, or the site not found.
+    const std::optional<Error>& trouble() const { return m_trouble; }
+    /// Nothing is on its way: what the window shows will not change by itself.
+    bool isSettled() const;
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    void wireActions();
+    void wireSteps();
+    void makePages();
+    void applyTheme();
+    void chooseTheme(std::optional<widgets::ThemeKind> theme);
+    void showLoading();
+    void pollProgress();
+    void showFailure(const Error& error);
+    void showCompared(const widgets::ComparedPointer& compared);
+    void goTo(std::optional<widgets::SitePlace> place, const QString& absent);
+    void askForFiles();
+    void askForSite();
+    void showEnvironment();
+    void copyLink();
+    void showAbout();
+
+    const widgets::ThemeKind m_desktop; ///< before our own palette covers it
+    widgets::Look m_look;
+    widgets::Cursor m_cursor;
+    WindowActions* m_actions;
+    QStackedWidget* m_pages;
+    widgets::StateView* m_start;
+    widgets::StateView* m_loading;
+    widgets::StateView* m_failed;
+    widgets::ComparisonView* m_comparison;
+    QLabel* m_statusLeft;
+    QLabel* m_statusRight;
+    std::unique_ptr<widgets::RecentRuns> m_recent;
+    widgets::Criterion m_criterion = widgets::Criterion::Bits;
+    widgets::RunPaths m_paths;
+    QString m_site; ///< where to stand once the files are open
+    std::optional<Error> m_trouble;
+    std::shared_ptr<base::Progress> m_progress;
+    QTimer m_poll;
+    Exports* m_exports;
+    widgets::LatestJob m_openJob;
+};
+
+} // namespace moire::gui

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/options.h"
+
+#include "widgets/models/site_link.h"
+#include "widgets/views/comparison_view.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace moire::gui {
+
+namespace {
+
+constexpr int trouble = 2;
+
+Error wrongValue(const std::string& option, const std::string& value, const std::string& allowed)
+{
+    return {Errc::Invalid, option + " cannot be '" + value + "'", {}, "give " + allowed};
+}
+
+std::optional<QSize> sizeFrom(const std::string& text)
+{
+    constexpr int least = 320;
+    constexpr int most = 16384;
+    int width = 0;
+    int height = 0;
+    char rest = 0;
+    if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < least
+        || height < least || width > most || height > most)
+        return std::nullopt;
+    return QSize(width, height);
+}
+
+struct RawOptions
+{
+    std::vector<std::string> files;
+    std::string site, view, theme, size, screenshot;
+};
+
+Result<Options> checked(const RawOptions& raw)
+{
+    Options options;
+    options.site = QString::fromStdString(raw.site);
+    options.screenshot = QString::fromStdString(raw.screenshot);
+    if (raw.files.size() == 1 && raw.files[0].starts_with("moire:")) {
+        const auto link = widgets::parseLink(QString::fromStdString(raw.files[0]));
+        if (!link)
+            return link.error();
+        options.paths = link->paths;
+        if (options.site.isEmpty())
+            options.site = link->site;
+    } else if (raw.files.size() == 1) {
+        return Error{Errc::Invalid, "one capture alone cannot be compared", raw.files[0],
+                     "name two: moire REF TARGET"};
+    } else if (raw.files.size() == 2) {
+        options.paths = {QString::fromStdString(raw.files[0]),
+                         QString::fromStdString(raw.files[1])};
+    }
+    if (!raw.theme.empty()) {
+        if (raw.theme != "light" && raw.theme != "dark")
+            return wrongValue("--theme", raw.theme, "light or dark");
+        options.theme = raw.theme == "dark" ? widgets::ThemeKind::Dark : widgets::ThemeKind::Light;
+    }
+    options.view = QString::fromStdString(raw.view);
+    const QStringList tabs = widgets::ComparisonView::tabNames();
+    if (!raw.view.empty() && !tabs.contains(options.view))
+        return wrongValue("--view", raw.view, tabs.join(", ").toStdString());
+    if (!raw.size.empty()) {
+        const auto size = sizeFrom(raw.size);
+        if (!size)
+            return wrongValue("--size", raw.size, "WIDTHxHEIGHT from 320x320, such as 1280x800");
+        options.size = *size;
+        options.hasSize = true;
+    }
+    if (!options.site.isEmpty() && options.paths.isEmpty())
+        return Error{Errc::Invalid, "--goto needs two captures", {}, "name them: moire REF TARGET"};
+    return options;
+}
+
+} // namespace
+
+int reportTrouble(const Error& error)
+{
+    std::fprintf(stderr, "moire: %s\n", error.text().c_str());
+    return trouble;
+}
+
+std::variant<Options, int> parseOptions(int argc, char** argv)
+{
+    CLI::App app("Lays two runs of one language model over each other and shows where they first "
+                 "part.",
+                 "moire");
+    RawOptions raw;
+    app.add_option("captures", raw.files, "the reference and the target, or a moire:// link")
+        ->type_name("REF TARGET")
+        ->expected(0, 2);
+    app.add_option("--goto", raw.site, "start at this site: sample/position/tap")
+        ->type_name("SITE");
+    app.add_option("--view", raw.view, "tab to show: logits, top-k or routing")->type_name("NAME");
+    app.add_option("--theme", raw.theme, "light or dark; otherwise as the desktop")
+        ->type_name("NAME");
+    app.add_option("--size", raw.size, "size of the window in pixels")->type_name("WxH");
+    app.add_option("--screenshot", raw.screenshot, "write a picture of the window and exit")
+        ->type_name("FILE.png");
+    app.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        return reportTrouble({Errc::Invalid, error.what(), {}, "see moire --help"});
+    }
+    Result<Options> options = checked(raw);
+    if (!options)
+        return reportTrouble(options.error());
+    return *options;
+}
+
+} // namespace moire::gui

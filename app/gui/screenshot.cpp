@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/screenshot.h"
+
+#include "app/gui/options.h"
+
+#include <QCoreApplication>
+#include <QPixmap>
+
+namespace moire::gui {
+
+namespace {
+
+constexpr int lookInterval = 15; // ms
+constexpr int calmLooks = 3;     // so many quiet turns of the event loop: layouts are done too
+
+} // namespace
+
+Screenshot::Screenshot(MainWindow& window, QString file, QObject* parent)
+    : QObject(parent)
+    , m_window(window)
+    , m_file(std::move(file))
+{
+    m_timer.setInterval(lookInterval);
+    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    m_timer.start();
+}
+
+void Screenshot::look()
+{
+    m_calm = m_window.isSettled() ? m_calm + 1 : 0;
+    if (m_calm < calmLooks)
+        return;
+    m_timer.stop();
+    if (m_window.trouble()) {
+        QCoreApplication::exit(reportTrouble(*m_window.trouble()));
+        return;
+    }
+    if (!m_window.grab().save(m_file, "PNG")) {
+        QCoreApplication::exit(
+            reportTrouble({Errc::Io, "the picture could not be written", m_file.toStdString(),
+                           "name a PNG file in a folder that exists and can be written to"}));
+        return;
+    }
+    QCoreApplication::exit(0);
+}
+
+} // namespace moire::gui

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/status_line.h"
+
+#include "core/report/number.h"
+
+#include <QStringList>
+
+namespace moire::gui {
+
+namespace {
+
+const QString separator = QStringLiteral("      ");
+
+QString counted(std::uint64_t count)
+{
+    return QString::fromStdString(report::grouped(count));
+}
+
+} // namespace
+
+QString workDone(const widgets::Compared& compared)
+{
+    const diff::AlignmentSummary& alignment = compared.report.alignment;
+    constexpr double gigabyte = 1e9;
+    QStringList parts{QStringLiteral("Compared %1 rows × %2 taps")
+                          .arg(counted(alignment.rows), counted(alignment.taps))};
+    parts.append(QStringLiteral("%1 s").arg(compared.seconds, 0, 'f', 2));
+    if (compared.bytes > 0 && compared.seconds > 0)
+        parts.append(QStringLiteral("%1 GB/s").arg(
+            static_cast<double>(compared.bytes) / gigabyte / compared.seconds, 0, 'f', 2));
+    return parts.join(separator);
+}
+
+QString workLeft(const widgets::Compared& compared)
+{
+    const diff::AlignmentSummary& alignment = compared.report.alignment;
+    QStringList parts;
+    const auto apart = alignment.rowsNotComparableReference + alignment.rowsNotComparableTarget;
+    if (apart > 0)
+        parts.append(QStringLiteral("%1 rows not comparable (behind a split)").arg(counted(apart)));
+    if (alignment.incompleteReference)
+        parts.append(QStringLiteral("reference incomplete"));
+    if (alignment.incompleteTarget)
+        parts.append(QStringLiteral("target incomplete"));
+    parts.append(compared.gaps == 0 ? QStringLiteral("gaps: none")
+                                    : QStringLiteral("gaps: %1").arg(counted(compared.gaps)));
+    return parts.join(separator);
+}
+
+} // namespace moire::gui

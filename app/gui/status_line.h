@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/models/compared.h"
+
+#include <QString>
+
+namespace moire::gui {
+
+/// What was compared and how fast: the left end of the status bar.
+QString workDone(const widgets::Compared& compared);
+/// What was left out: rows behind splits, incomplete files, gaps.
+QString workLeft(const widgets::Compared& compared);
+
+} // namespace moire::gui

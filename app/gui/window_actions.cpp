@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/window_actions.h"
+
+#include <QActionGroup>
+#include <QComboBox>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenuBar>
+#include <QToolBar>
+#include <QToolButton>
+
+#include <array>
+
+namespace moire::gui {
+
+using widgets::allCriteria;
+using widgets::allHeatMeasures;
+using widgets::Criterion;
+using widgets::HeatMeasure;
+using widgets::Look;
+
+namespace {
+
+struct Description
+{
+    Command command;
+    const char* menu;
+    const char* text;
+    const char* keys; ///< separated by "; "
+    const char* tip;
+    const char* icon;
+    bool needsRuns;
+};
+
+constexpr std::array descriptions{
+    Description{Command::Open, "&File", "&Open…", "Ctrl+O", "Open two captures", "open", false},
+    Description{Command::Recent, "&File", "Open &recent", "", "Captures compared before", "",
+                false},
+    Description{Command::Reload, "&File", "&Reload", "F5", "Read both files again", "", true},
+    Description{Command::ExportHtml, "&File", "&Export report…", "Ctrl+E",
+                "Write the report as one HTML page", "export", true},
+    Description{Command::ExportPicture, "&File", "Export &picture of the window…", "Ctrl+Shift+E",
+                "Write the window as a PNG file", "", true},
+    Description{Command::ExportHeatMap, "&File", "Export picture of the &heat map…", "",
+                "Write strips and heat map as a PNG file", "", true},
+    Description{Command::Quit, "&File", "&Quit", "Ctrl+Q", "Close the window", "", false},
+    Description{Command::Next, "&Go", "&Next divergence", "N; Alt+Down; F8",
+                "Next divergence by the chosen criterion", "next", true},
+    Description{Command::Previous, "&Go", "&Previous divergence", "P; Alt+Up; Shift+F8",
+                "Previous divergence by the chosen criterion", "previous", true},
+    Description{Command::First, "&Go", "&First divergence", "Alt+Home",
+                "First divergence by the chosen criterion", "first", true},
+    Description{Command::Last, "&Go", "&Last divergence", "Alt+End",
+                "Last divergence by the chosen criterion", "last", true},
+    Description{Command::GoTo, "&Go", "&Go to site…", "Ctrl+G",
+                "Go to a sample, token and tap by name", "", true},
+    Description{Command::Recentre, "&Go", "Show the &cursor", "Ctrl+Space",
+                "Bring the cursor's cell into view", "", true},
+    Description{Command::ZoomFit, "&View", "&Fit the heat map", "Ctrl+0", "Show the whole heat map",
+                "", true},
+    Description{Command::ZoomIn, "&View", "Zoom &in", "Ctrl++; Ctrl+=", "Enlarge the heat map", "",
+                true},
+    Description{Command::ZoomOut, "&View", "Zoom &out", "Ctrl+-", "Shrink the heat map", "", true},
+    Description{Command::NextTab, "&View", "Next &tab", "Ctrl+Tab",
+                "Logits, Top-K, Routing in turn", "", true},
+    Description{Command::ThemeLight, "&View", "&Light theme", "", "Light colours", "", false},
+    Description{Command::ThemeDark, "&View", "&Dark theme", "", "Dark colours", "", false},
+    Description{Command::ThemeDesktop, "&View", "Theme of the d&esktop", "",
+                "Colours as the desktop has them", "", false},
+    Description{Command::Swap, "&Compare", "&Swap reference and target", "Alt+\\",
+                "The target becomes the reference", "swap", true},
+    Description{Command::Environment, "&Compare", "&Environment of both runs…", "Ctrl+I",
+                "What the runs were made with, differences marked", "", true},
+    Description{Command::CopyLink, "&Compare", "&Copy link to this site", "Ctrl+L",
+                "A moire:// link that opens these files here", "copy", true},
+    Description{Command::Keys, "&Help", "&Keys…", "F1", "All keys", "", false},
+    Description{Command::About, "&Help", "&About Moire…", "", "Version and licence", "", false},
+};
+
+bool beginsGroup(Command command)
+{
+    return command == Command::Reload || command == Command::ExportHtml || command == Command::Quit
+           || command == Command::GoTo || command == Command::NextTab
+           || command == Command::ThemeLight || command == Command::CopyLink;
+}
+
+template <class Values>
+QComboBox* makeChooser(const Values& values, const char* tip)
+{
+    auto* box = new QComboBox;
+    for (const auto value : values)
+        box->addItem(nameOf(value));
+    box->setToolTip(QString::fromUtf8(tip));
+    box->setFocusPolicy(Qt::TabFocus);
+    return box;
+}
+
+} // namespace
+
+WindowActions::WindowActions(QMainWindow& window, const Look& look)
+    : QObject(&window)
+    , m_look(look)
+    , m_measure(makeChooser(allHeatMeasures, "What the strips and the heat map are coloured by"))
+    , m_criterion(makeChooser(allCriteria, "What counts as a divergence when stepping"))
+{
+    m_measure->setAccessibleName(QStringLiteral("Colour by"));
+    m_criterion->setAccessibleName(QStringLiteral("Criterion"));
+    makeMenus(window);
+    makeToolBar(window);
+    connect(m_measure, &QComboBox::currentIndexChanged, this, [this](int index) {
+        Q_EMIT measureChosen(allHeatMeasures[static_cast<std::size_t>(index)]);
+    });
+    connect(m_criterion, &QComboBox::currentIndexChanged, this, [this](int index) {
+        Q_EMIT criterionChosen(allCriteria[static_cast<std::size_t>(index)]);
+    });
+    connect(&look, &Look::changed, this, &WindowActions::restyle);
+    restyle();
+    setComparing(false);
+}
+
+void WindowActions::makeMenus(QMainWindow& window)
+{
+    std::map<QString, QMenu*> menus;
+    auto* themes = new QActionGroup(this);
+    for (const Description& description : descriptions) {
+        const QString title = QString::fromUtf8(description.menu);
+        QMenu*& menu = menus[title];
+        if (menu == nullptr)
+            menu = window.menuBar()->addMenu(title);
+        if (beginsGroup(description.command))
+            menu->addSeparator();
+        if (description.command == Command::Recent) {
+            m_recent = menu->addMenu(QString::fromUtf8(description.text));
+            m_actions[description.command] = m_recent->menuAction();
+            continue;
+        }
+        auto* action = menu->addAction(QString::fromUtf8(description.text));
+        QList<QKeySequence> keys;
+        for (const QString& key :
+             QString::fromLatin1(description.keys).split(QStringLiteral("; "), Qt::SkipEmptyParts))
+            keys.append(QKeySequence(key));
+        action->setShortcuts(keys);
+        QString tip = QString::fromUtf8(description.tip);
+        if (!keys.isEmpty())
+            tip += QStringLiteral(" (%1)").arg(keys.first().toString(QKeySequence::NativeText));
+        action->setToolTip(tip);
+        action->setStatusTip(QString::fromUtf8(description.tip));
+        action->setIconText(action->text().remove('&'));
+        if (title == QLatin1String("&View") && description.keys[0] == 0) {
+            action->setCheckable(true);
+            themes->addAction(action);
+        }
+        m_actions[description.command] = action;
+        m_order.append(action);
+    }
+}
+
+void WindowActions::makeToolBar(QMainWindow& window)
+{
+    auto* bar = window.addToolBar(QStringLiteral("Main"));
+    bar->setObjectName(QStringLiteral("mainToolBar"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    const auto button = [this, bar](Command command, Qt::ToolButtonStyle style, const char* name) {
+        bar->addAction(at(command));
+        auto* tool = qobject_cast<QToolButton*>(bar->widgetForAction(at(command)));
+        tool->setToolButtonStyle(style);
+        tool->setAccessibleName(at(command)->iconText());
+        if (name != nullptr)
+            tool->setObjectName(QString::fromLatin1(name));
+    };
+    const auto label = [bar](const char* text) {
+        bar->addWidget(new QLabel(QString::fromUtf8(text)));
+    };
+    button(Command::Open, Qt::ToolButtonTextBesideIcon, nullptr);
+    bar->addSeparator();
+    button(Command::First, Qt::ToolButtonIconOnly, nullptr);
+    button(Command::Previous, Qt::ToolButtonTextBesideIcon, nullptr);
+    button(Command::Next, Qt::ToolButtonTextBesideIcon, "primary");
+    button(Command::Last, Qt::ToolButtonIconOnly, nullptr);
+    at(Command::Previous)->setIconText(QStringLiteral("Previous"));
+    bar->addSeparator();
+    label("Colour by");
+    bar->addWidget(m_measure);
+    label("Criterion");
+    bar->addWidget(m_criterion);
+    auto* space = new QWidget;
+    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    bar->addWidget(space);
+    button(Command::ExportHtml, Qt::ToolButtonTextBesideIcon, nullptr);
+}
+
+QList<QAction*> WindowActions::all() const
+{
+    return m_order;
+}
+
+void WindowActions::setComparing(bool comparing)
+{
+    for (const Description& description : descriptions)
+        if (description.needsRuns)
+            at(description.command)->setEnabled(comparing);
+    m_measure->setEnabled(comparing);
+    m_criterion->setEnabled(comparing);
+}
+
+void WindowActions::restyle()
+{
+    const QColor onAccent = m_look.theme().kind == widgets::ThemeKind::Light
+                                ? QColor(Qt::white)
+                                : m_look.theme().ground;
+    for (const Description& description : descriptions)
+        if (description.icon[0] != 0)
+            at(description.command)
+                ->setIcon(m_look.icon(QString::fromLatin1(description.icon),
+                                      description.command == Command::Next ? onAccent
+                                                                           : m_look.theme().ink));
+    const QFont font = m_look.font(widgets::TextRole::Base);
+    m_measure->setFont(font);
+    m_criterion->setFont(font);
+}
+
+} // namespace moire::gui

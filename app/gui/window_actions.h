@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/models/divergences.h"
+#include "widgets/models/measure.h"
+#include "widgets/plot/look.h"
+
+#include <QAction>
+#include <QList>
+#include <QObject>
+
+#include <map>
+
+class QComboBox;
+class QMainWindow;
+class QMenu;
+
+namespace moire::gui {
+
+enum class Command
+{
+    Open,
+    Recent, ///< a submenu
+    Reload,
+    Swap,
+    ExportHtml,
+    ExportPicture,
+    ExportHeatMap,
+    Quit,
+    First,
+    Previous,
+    Next,
+    Last,
+    GoTo,
+    CopyLink,
+    Recentre,
+    ZoomFit,
+    ZoomIn,
+    ZoomOut,
+    NextTab,
+    ThemeLight,
+    ThemeDark,
+    ThemeDesktop,
+    Environment,
+    Keys,
+    About,
+};
+
+/// All actions of the main window with their keys, menus and tool bar. Owned by the window.
+class WindowActions : public QObject
+{
+    Q_OBJECT
+public:
+    WindowActions(QMainWindow& window, const widgets::Look& look);
+
+    QAction* at(Command command) const { return m_actions.at(command); }
+    /// In the order of the menus.
+    QList<QAction*> all() const;
+    QMenu* recentMenu() const { return m_recent; }
+    /// Whether there is a comparison that the actions can act on.
+    void setComparing(bool comparing);
+
+Q_SIGNALS:
+    void measureChosen(moire::widgets::HeatMeasure measure);
+    void criterionChosen(moire::widgets::Criterion criterion);
+
+private:
+    void makeMenus(QMainWindow& window);
+    void makeToolBar(QMainWindow& window);
+    void restyle();
+
+    const widgets::Look& m_look;
+    std::map<Command, QAction*> m_actions;
+    QList<QAction*> m_order;
+    QMenu* m_recent = nullptr;
+    QComboBox* m_measure;
+    QComboBox* m_criterion;
+};
+
+} // namespace moire::gui

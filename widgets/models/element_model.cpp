@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/models/element_model.h"
+
+#include "core/report/number.h"
+
+namespace moire::widgets {
+
+void ElementModel::setElements(std::vector<diff::ElementPair> elements,
+                               numeric::DType referenceType, numeric::DType targetType)
+{
+    beginResetModel();
+    m_elements = std::move(elements);
+    m_referenceType = referenceType;
+    m_targetType = targetType;
+    endResetModel();
+}
+
+int ElementModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_elements.size());
+}
+
+int ElementModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant ElementModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
+    const diff::ElementPair& element = m_elements[static_cast<std::size_t>(index.row())];
+    if (role == Qt::ToolTipRole)
+        return QStringLiteral("element %1\nreference %2\ntarget %3")
+            .arg(QString::number(element.element),
+                 QString::fromStdString(report::bitsText(element.referenceBits, m_referenceType)),
+                 QString::fromStdString(report::bitsText(element.targetBits, m_targetType)));
+    if (role != Qt::DisplayRole)
+        return {};
+    switch (index.column()) {
+    case Element:
+        return QString::number(element.element);
+    case Reference:
+        return QString::fromStdString(report::valueText(element.referenceValue, m_referenceType));
+    case Target:
+        return QString::fromStdString(report::valueText(element.targetValue, m_targetType));
+    case Ulps:
+        return signedUlps(element);
+    default:
+        return {};
+    }
+}
+
+QVariant ElementModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case Element:
+        return QStringLiteral("element");
+    case Reference:
+        return QStringLiteral("reference");
+    case Target:
+        return QStringLiteral("target");
+    case Ulps:
+        return QStringLiteral("ulp");
+    default:
+        return {};
+    }
+}
+
+QString signedUlps(const diff::ElementPair& element)
+{
+    if (!element.ulps)
+        return QStringLiteral("–");
+    if (*element.ulps == 0)
+        return QStringLiteral("0");
+    const bool up = element.targetValue > element.referenceValue;
+    return (up ? QStringLiteral("+") : QStringLiteral("−")) + QString::number(*element.ulps);
+}
+
+} // namespace moire::widgets

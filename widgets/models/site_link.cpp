@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/models/site_link.h"
+
+#include "core/diff/inspect.h"
+
+#include <QUrl>
+#include <QUrlQuery>
+
+namespace moire::widgets {
+
+namespace {
+
+std::optional<std::size_t> findTapPair(const Compared& compared, const QString& name)
+{
+    const std::string wanted = name.toStdString();
+    const auto& taps = compared.report.taps;
+    for (std::size_t tap = 0; tap < taps.size(); ++tap)
+        if (taps[tap].name == wanted)
+            return tap;
+    for (std::size_t tap = 0; tap < taps.size(); ++tap)
+        if (taps[tap].name.ends_with(wanted))
+            return tap;
+    return std::nullopt;
+}
+
+Error noSuch(const QString& what, const QString& text)
+{
+    return {Errc::NotFound,
+            QStringLiteral("the comparison has no %1 %2").arg(what, text).toStdString(),
+            {},
+            "name a place as sample/position/tap; Go > Go to site lists what there is"};
+}
+
+} // namespace
+
+QString siteText(const Compared& compared, const Place& place)
+{
+    if (place.sample >= compared.samples.size() || place.tap >= compared.report.taps.size())
+        return {};
+    diff::SiteName name;
+    name.sample =
+        compared.reference->samples()[trace::indexOf(compared.samples[place.sample].reference)].id;
+    name.position = static_cast<std::uint32_t>(place.column);
+    name.tap = compared.report.taps[place.tap].name;
+    return QString::fromStdString(diff::textOf(name));
+}
+
+Result<Place> findPlace(const Compared& compared, const QString& text, const Place& from)
+{
+    const QString trimmed = text.trimmed();
+    bool isNumber = false;
+    const uint position = trimmed.toUInt(&isNumber);
+    if (isNumber) {
+        if (from.sample >= compared.samples.size()
+            || position >= compared.samples[from.sample].columns())
+            return noSuch(QStringLiteral("token"), trimmed);
+        return Place{from.sample, position, from.tap};
+    }
+    if (!trimmed.contains('/')) {
+        const auto tap = findTapPair(compared, trimmed);
+        if (trimmed.isEmpty() || !tap)
+            return noSuch(QStringLiteral("tap"), trimmed);
+        return Place{from.sample, from.column, *tap};
+    }
+    const auto site = diff::parseSite(trimmed.toStdString());
+    if (!site)
+        return site.error();
+    for (std::size_t sample = 0; sample < compared.samples.size(); ++sample) {
+        const auto index = trace::indexOf(compared.samples[sample].reference);
+        if (compared.reference->samples()[index].id != site->sample)
+            continue;
+        if (site->position >= compared.samples[sample].columns())
+            return noSuch(QStringLiteral("token"), QString::number(site->position));
+        const auto tap = findTapPair(compared, QString::fromStdString(site->tap));
+        if (!tap)
+            return noSuch(QStringLiteral("tap"), QString::fromStdString(site->tap));
+        return Place{sample, site->position, *tap};
+    }
+    return noSuch(QStringLiteral("sample"), QString::fromStdString(site->sample));
+}
+
+QString textOf(const SiteLink& link)
+{
+    QUrl url;
+    url.setScheme(QStringLiteral("moire"));
+    url.setHost(QStringLiteral("compare"));
+    QUrlQuery query;
+    query.addQueryItem(QStringLiteral("reference"),
+                       QString::fromUtf8(QUrl::toPercentEncoding(link.paths.reference, "/")));
+    query.addQueryItem(QStringLiteral("target"),
+                       QString::fromUtf8(QUrl::toPercentEncoding(link.paths.target, "/")));
+    query.addQueryItem(QStringLiteral("site"),
+                       QString::fromUtf8(QUrl::toPercentEncoding(link.site, "/")));
+    url.setQuery(query);
+    return url.toString(QUrl::FullyEncoded);
+}
+
+Result<SiteLink> parseLink(const QString& text)
+{
+    const QUrl url(text.trimmed(), QUrl::StrictMode);
+    const QUrlQuery query(url);
+    SiteLink link;
+    const auto item = [&query](const QString& key) {
+        return query.queryItemValue(key, QUrl::FullyDecoded);
+    };
+    link.paths = {item(QStringLiteral("reference")), item(QStringLiteral("target"))};
+    link.site = item(QStringLiteral("site"));
+    if (url.scheme() != QLatin1String("moire") || url.host() != QLatin1String("compare")
+        || link.paths.reference.isEmpty() || link.paths.target.isEmpty())
+        return Error{Errc::Invalid,
+                     "this is not a moire:// link to a comparison",
+                     {},
+                     "copy the whole link from the verdict line of Moire"};
+    return link;
+}
+
+} // namespace moire::widgets

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/views/cursor_details.h"
+#include "widgets/views/family_bar.h"
+#include "widgets/views/heat_map_view.h"
+#include "widgets/views/inspector.h"
+#include "widgets/views/run_bar.h"
+#include "widgets/views/sample_list.h"
+#include "widgets/views/token_strips.h"
+#include "widgets/views/verdict_bar.h"
+
+#include <QWidget>
+
+class QTabWidget;
+
+namespace moire::widgets {
+
+/// Everything that a comparison shows, laid out as one page around the shared cursor.
+class ComparisonView : public QWidget
+{
+    Q_OBJECT
+public:
+    ComparisonView(const Look& look, Cursor& cursor, QWidget* parent = nullptr);
+
+    /// Shows another comparison and stands at its first divergence.
+    void setCompared(ComparedPointer compared);
+
+    HeatSource& heatSource() { return m_source; }
+    HeatCanvas& heatCanvas() { return m_heatMap->canvas(); }
+    RunBar& runBar() { return *m_runs; }
+    VerdictBar& verdictBar() { return *m_verdict; }
+    /// The names of the tabs, lower case: "logits", "top-k", "routing".
+    static QStringList tabNames();
+    /// False when there is no tab of that name.
+    bool showTab(const QString& name);
+    void showNextTab();
+    /// Scrolls strips and heat map to the cursor.
+    void recentre();
+    /// Nothing is on its way any more.
+    bool isSettled() const;
+    /// Picture of the heat map alone.
+    QPixmap heatMapPicture() const;
+
+private:
+    void follow();
+    QWidget* makeCentre(QWidget* tabsPanel);
+
+    const Look& m_look;
+    Cursor& m_cursor;
+    HeatSource m_source;
+    CursorDetails m_details;
+    RunBar* m_runs;
+    VerdictBar* m_verdict;
+    FamilyBar* m_families;
+    SampleList* m_samples;
+    TokenStrips* m_strips;
+    HeatMapView* m_heatMap;
+    Inspector* m_inspector;
+    QTabWidget* m_tabs;
+    Panel* m_heatPanel = nullptr;
+    Panel* m_inspectorPanel = nullptr;
+};
+
+/// The first bitwise divergence of a report in its grid; the first site where there is none.
+SitePlace firstPlace(const Compared& compared);
+
+} // namespace moire::widgets

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "core/report/families.h"
+#include "widgets/plot/look.h"
+
+#include <QWidget>
+
+#include <vector>
+
+namespace moire::widgets {
+
+/// The five families and routing, always together, each with its interval or the reason why it has
+/// no number.
+class FamilyBar : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit FamilyBar(const Look& look, QWidget* parent = nullptr);
+    void setReport(const diff::Report& report);
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    QRect chipRect(std::size_t i) const;
+
+    const Look& m_look;
+    std::vector<report::Chip> m_chips;
+};
+
+} // namespace moire::widgets

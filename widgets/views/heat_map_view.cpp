@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/views/heat_map_view.h"
+
+#include "core/base/text.h"
+#include "widgets/views/token_strips.h"
+
+#include <QKeyEvent>
+#include <QVBoxLayout>
+
+namespace moire::widgets {
+
+QString shortTapName(const std::string& name)
+{
+    QString text = QString::fromStdString(base::visibleText(name));
+    if (text.startsWith(QLatin1String("model.")))
+        text.remove(0, 6);
+    if (text.endsWith(QLatin1String(".out")))
+        text.chop(4);
+    return text;
+}
+
+void fillLayers(const std::vector<std::int32_t>& layerOfRow, HeatContent& content)
+{
+    content.groupStart.assign(layerOfRow.size(), false);
+    content.groupTicks.clear();
+    for (std::size_t row = 0; row < layerOfRow.size(); ++row) {
+        const bool begins = row > 0 ? layerOfRow[row] != layerOfRow[row - 1] : layerOfRow[row] >= 0;
+        content.groupStart[row] = begins && row > 0;
+        if (begins && layerOfRow[row] >= 0)
+            content.groupTicks.emplace_back(row, QStringLiteral("layer %1").arg(layerOfRow[row]));
+    }
+}
+
+HeatMapView::HeatMapView(const Look& look, Cursor& cursor, HeatSource& source, QWidget* parent)
+    : QWidget(parent)
+    , m_look(look)
+    , m_cursor(cursor)
+    , m_source(source)
+    , m_canvas(new HeatCanvas(look, TokenStrips::gutter, this))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_canvas);
+    setFocusProxy(m_canvas);
+    m_canvas->setAccessibleName(QStringLiteral("Heat map of taps by tokens"));
+    connect(&cursor, &Cursor::moved, this, &HeatMapView::follow);
+    connect(&source, &HeatSource::gridChanged, this, &HeatMapView::refresh);
+    connect(&look, &Look::changed, this, &HeatMapView::refresh);
+    connect(m_canvas, &HeatCanvas::cellChosen, this, [this](std::size_t row, std::size_t column) {
+        m_cursor.moveTo(Place{m_cursor.place().sample, column, row});
+    });
+}
+
+void HeatMapView::refresh()
+{
+    HeatContent content;
+    const ComparedPointer compared = m_cursor.compared();
+    if (compared && m_source.grid()) {
+        const HeatMeasure measure = m_source.tapMeasure();
+        const DecadeRange range = compared->range(measure);
+        const SampleEntry& sample = compared->samples[m_source.sample()];
+        content.grid = m_source.grid();
+        content.scale = ColourScale(m_look.theme(), range);
+        content.flips = sample.flips;
+        content.routeChanges = sample.routeChanges;
+        content.contour = true;
+        std::vector<std::int32_t> layers;
+        for (const diff::TapReport& tap : compared->report.taps) {
+            content.rowNames.push_back(shortTapName(tap.name));
+            layers.push_back(tap.layer);
+        }
+        fillLayers(layers, content);
+        content.lowText = QStringLiteral("1e%1").arg(range.low);
+        content.highText = QStringLiteral("1e%1").arg(range.high);
+        if (measure == HeatMeasure::UnequalShare)
+            content.highText = QStringLiteral("all");
+        if (measure == HeatMeasure::MaxUlp)
+            content.lowText = QStringLiteral("1 ulp");
+        content.describe = [compared, grid = content.grid, measure, &sample](std::size_t row,
+                                                                             std::size_t column) {
+            const QString token = column < sample.referenceTokens.size()
+                                      ? sample.referenceTokens[column].text
+                                      : QString();
+            return QStringLiteral("%1\ntoken %2  %3\n%4: %5")
+                .arg(QString::fromStdString(base::visibleText(compared->report.taps[row].name)))
+                .arg(column)
+                .arg(token, nameOf(measure), textOfCell(grid->at(row, column), measure));
+        };
+    }
+    m_canvas->setContent(std::move(content));
+    follow();
+    Q_EMIT titleChanged();
+}
+
+void HeatMapView::follow()
+{
+    const Place& place = m_cursor.place();
+    const bool shown = m_source.grid() && m_source.sample() == place.sample;
+    m_canvas->setCursorCell(shown ? std::optional(place.tap) : std::nullopt,
+                            shown ? std::optional(place.column) : std::nullopt);
+}
+
+QString HeatMapView::title() const
+{
+    return QStringLiteral("Tokens × taps · %1, log scale").arg(nameOf(m_source.tapMeasure()));
+}
+
+QString HeatMapView::note() const
+{
+    if (!m_source.grid())
+        return {};
+    return QStringLiteral("%1 taps · %2 tokens · worst of each cell")
+        .arg(m_source.grid()->rows())
+        .arg(m_source.grid()->columns());
+}
+
+void HeatMapView::keyPressEvent(QKeyEvent* event)
+{
+    const Place& place = m_cursor.place();
+    constexpr double keyZoom = 1.25;
+    constexpr double keyPan = 64;
+    switch (event->key()) {
+    case Qt::Key_Left:
+        m_cursor.moveColumn(place.column == 0 ? 0 : place.column - 1);
+        break;
+    case Qt::Key_Right:
+        m_cursor.moveColumn(place.column + 1);
+        break;
+    case Qt::Key_Up:
+        m_cursor.moveTap(place.tap == 0 ? 0 : place.tap - 1);
+        break;
+    case Qt::Key_Down:
+        m_cursor.moveTap(place.tap + 1);
+        break;
+    case Qt::Key_W:
+        m_canvas->zoomBy(keyZoom);
+        break;
+    case Qt::Key_S:
+        m_canvas->zoomBy(1 / keyZoom);
+        break;
+    case Qt::Key_A:
+        m_canvas->pan(-keyPan, 0);
+        break;
+    case Qt::Key_D:
+        m_canvas->pan(keyPan, 0);
+        break;
+    default:
+        QWidget::keyPressEvent(event);
+    }
+}
+
+} // namespace moire::widgets

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/models/element_model.h"
+#include "widgets/views/class_matrix.h"
+#include "widgets/views/cursor_details.h"
+#include "widgets/views/fact_table.h"
+#include "widgets/views/panel.h"
+#include "widgets/views/section_label.h"
+#include "widgets/views/ulp_histogram.h"
+
+class QTableView;
+
+namespace moire::widgets {
+
+/// One site from close by: worst element with its bits, measures, origin, ulps, classes.
+class Inspector : public QWidget
+{
+    Q_OBJECT
+public:
+    Inspector(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent = nullptr);
+
+Q_SIGNALS:
+    /// There is nothing to show, and why (title, sentence, what to do); empty title: there is.
+    void stateChanged(const QString& title, const QString& sentence, const QString& hint);
+
+private:
+    void refresh();
+    void showDetail(const diff::SiteDetail& detail);
+    void showDigestsOnly(const diff::Site& site);
+    void restyle();
+
+    const Look& m_look;
+    Cursor& m_cursor;
+    CursorDetails& m_details;
+    FactTable* m_worst;
+    FactTable* m_measures;
+    SectionLabel* m_histogramTitle;
+    UlpHistogram* m_histogram;
+    SectionLabel* m_matrixTitle;
+    ClassMatrix* m_matrix;
+    SectionLabel* m_elementsTitle;
+    QTableView* m_elements;
+    ElementModel m_model;
+};
+
+/// What the inspector says of a site's measures; `detail` null: what the grid alone knows.
+std::vector<FactTable::Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail);
+/// The worst element: number, values, bits and fields.
+std::vector<FactTable::Fact> elementFacts(const diff::SiteDetail& detail);
+
+} // namespace moire::widgets

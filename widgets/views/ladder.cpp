@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/views/ladder.h"
+
+#include "widgets/models/measure.h"
+#include "widgets/views/paint.h"
+
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace moire::widgets {
+
+namespace {
+
+constexpr int headHeight = 24;
+constexpr int rowHeight = 22;
+constexpr int barHeight = 12;
+constexpr int rankWidth = 48;
+constexpr int valueWidth = 76;
+constexpr int mostLabel = 128;
+constexpr int mostBar = 200;
+constexpr int mostLines = 160;
+
+int rankOf(const LadderEntry& entry, bool target)
+{
+    return target ? entry.targetRank : entry.referenceRank;
+}
+
+double valueOf(const LadderEntry& entry, bool target)
+{
+    return target ? entry.target : entry.reference;
+}
+
+} // namespace
+
+struct Ladder::Columns
+{
+    int label = 0;                 ///< width of a label
+    int bar = 0;                   ///< width of a full bar
+    int lines = 0;                 ///< width of the gap between the sides
+    int reference = 0, target = 0; ///< where each side begins
+};
+
+Ladder::Ladder(const Look& look, QWidget* parent)
+    : QWidget(parent)
+    , m_look(look)
+{
+    connect(&look, &Look::changed, this, qOverload<>(&QWidget::update));
+}
+
+void Ladder::setHeads(const QString& rank, const QString& note)
+{
+    m_rankHead = rank;
+    m_note = note;
+    update();
+}
+
+void Ladder::setEntries(std::vector<LadderEntry> entries, int ranks, int valueDigits)
+{
+    m_entries = std::move(entries);
+    m_ranks = ranks;
+    m_digits = valueDigits;
+    m_low = std::numeric_limits<double>::infinity();
+    m_high = -std::numeric_limits<double>::infinity();
+    QStringList words;
+    for (const LadderEntry& entry : m_entries) {
+        for (const bool target : {false, true}) {
+            const double value = valueOf(entry, target);
+            if (rankOf(entry, target) < 0 || !std::isfinite(value))
+                continue;
+            m_low = std::min(m_low, value);
+            m_high = std::max(m_high, value);
+        }
+        words.append(QStringLiteral("%1 %2→%3")
+                         .arg(entry.label)
+                         .arg(entry.referenceRank + 1)
+                         .arg(entry.targetRank + 1));
+    }
+    // The last bar keeps a fifth of the span, so that it is still seen.
+    constexpr double rest = 0.25;
+    m_low -= (m_high - m_low) * rest;
+    setAccessibleDescription(words.join(QStringLiteral("; ")));
+    updateGeometry();
+    update();
+}
+
+QSize Ladder::sizeHint() const
+{
+    return {640, headHeight + m_ranks * rowHeight + 2 * Look::gap};
+}
+
+QSize Ladder::minimumSizeHint() const
+{
+    constexpr int leastRanks = 5;
+    return {400, headHeight + std::min(m_ranks, leastRanks) * rowHeight + 2 * Look::gap};
+}
+
+int Ladder::shownRanks() const
+{
+    return std::min(m_ranks, std::max(0, height() - headHeight - Look::gap) / rowHeight);
+}
+
+Ladder::Columns Ladder::columns() const
+{
+    const QFont mono = m_look.font(TextRole::Mono);
+    int widest = 48;
+    for (const LadderEntry& entry : m_entries)
+        widest = std::max(widest, paint::widthOf(mono, entry.label));
+    Columns at;
+    at.label = std::min(widest, mostLabel) + Look::inset;
+    const int room = width() - 2 * Look::inset - rankWidth - 2 * (at.label + valueWidth);
+    at.lines = std::clamp(room / 4, 40, mostLines);
+    at.bar = std::clamp((room - at.lines) / 2, 16, mostBar);
+    at.reference = Look::inset + rankWidth;
+    at.target = at.reference + at.label + at.bar + valueWidth + at.lines;
+    return at;
+}
+
+const LadderEntry* Ladder::entryAt(int rank, bool target) const
+{
+    for (const LadderEntry& entry : m_entries)
+        if (rankOf(entry, target) == rank)
+            return &entry;
+    return nullptr;
+}
+
+double Ladder::barShare(double value) const
+{
+    if (!(m_high > m_low) || !std::isfinite(value))
+        return std::isfinite(value) ? 1.0 : 0.0;
+    return std::clamp((value - m_low) / (m_high - m_low), 0.0, 1.0);
+}
+
+void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
+{
+    const Theme& theme = m_look.theme();
+    const QColor colour = target ? theme.target : theme.reference;
+    const int left = target ? at.target : at.reference;
+    paint::text(painter, QRect(left, 0, at.label + at.bar, headHeight),
+                Qt::AlignLeft | Qt::AlignVCenter,
+                target ? QStringLiteral("target") : QStringLiteral("reference"),
+                m_look.font(TextRole::Small), colour);
+    for (int rank = 0; rank < shownRanks(); ++rank) {
+        const LadderEntry* entry = entryAt(rank, target);
+        if (entry == nullptr)
+            continue;
+        const int y = headHeight + rank * rowHeight;
+        paint::text(painter, QRect(left, y, at.label - Look::gap, rowHeight),
+                    Qt::AlignLeft | Qt::AlignVCenter, entry->label, m_look.font(TextRole::Mono),
+                    theme.ink);
+        const double value = valueOf(*entry, target);
+        const int bar = std::max(2, static_cast<int>(barShare(value) * at.bar));
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(blended(colour, theme.panel, 0.8));
+        painter.drawRoundedRect(
+            QRectF(left + at.label, y + (rowHeight - barHeight) / 2.0, bar, barHeight), 2, 2);
+        const LadderEntry* next = entryAt(rank + 1, target);
+        const bool tied = next != nullptr && valueOf(*next, target) == value;
+        paint::text(painter, QRect(left + at.label + bar + Look::gap, y, valueWidth, rowHeight),
+                    Qt::AlignLeft | Qt::AlignVCenter,
+                    textOfNumber(value, m_digits) + (tied ? QStringLiteral(" =") : QString()),
+                    m_look.font(TextRole::MonoSmall), theme.dim);
+    }
+}
+
+void Ladder::paintLines(QPainter& painter, const Columns& at) const
+{
+    const Theme& theme = m_look.theme();
+    const qreal left = at.target - at.lines + Look::gap;
+    const qreal right = at.target - Look::inset;
+    const auto middle = [](int rank) { return headHeight + rank * rowHeight + rowHeight / 2.0; };
+    for (const LadderEntry& entry : m_entries) {
+        const int from = entry.referenceRank;
+        const int to = entry.targetRank;
+        const bool crosses = from != to;
+        painter.setPen(QPen(crosses ? theme.target : theme.line, crosses ? 1.5 : 1.5));
+        painter.setBrush(Qt::NoBrush);
+        if (from >= 0 && from < shownRanks() && to >= 0 && to < shownRanks()) {
+            QPainterPath path(QPointF(left, middle(from)));
+            const qreal bend = (left + right) / 2;
+            path.cubicTo(bend, middle(from), bend, middle(to), right, middle(to));
+            painter.drawPath(path);
+        } else if (from >= 0 && from < shownRanks()) {
+            const QString text = to >= 0 ? QStringLiteral("→ %1").arg(to + 1)
+                                         : QStringLiteral("left the top %1").arg(m_ranks);
+            paint::text(painter,
+                        QRect(static_cast<int>(left),
+                              static_cast<int>(middle(from)) - rowHeight / 2, at.lines, rowHeight),
+                        Qt::AlignLeft | Qt::AlignVCenter, text, m_look.font(TextRole::Small),
+                        theme.faint);
+        } else if (to >= 0 && to < shownRanks()) {
+            const QString text =
+                from >= 0 ? QStringLiteral("%1 →").arg(from + 1) : QStringLiteral("new");
+            paint::text(painter,
+                        QRect(static_cast<int>(left), static_cast<int>(middle(to)) - rowHeight / 2,
+                              at.lines - Look::inset - Look::gap, rowHeight),
+                        Qt::AlignRight | Qt::AlignVCenter, text, m_look.font(TextRole::Small),
+                        theme.faint);
+        }
+    }
+}
+
+void Ladder::paintEvent(QPaintEvent*)
+{
+    if (m_entries.empty())
+        return;
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Theme& theme = m_look.theme();
+    const Columns at = columns();
+    paint::text(painter, QRect(Look::inset, 0, rankWidth, headHeight),
+                Qt::AlignLeft | Qt::AlignVCenter, m_rankHead, m_look.font(TextRole::Small),
+                theme.dim);
+    for (int rank = 0; rank < shownRanks(); ++rank)
+        paint::text(painter, QRect(Look::inset, headHeight + rank * rowHeight, 24, rowHeight),
+                    Qt::AlignRight | Qt::AlignVCenter, QString::number(rank + 1),
+                    m_look.font(TextRole::MonoSmall), theme.dim);
+    paintLines(painter, at);
+    paintSide(painter, at, false);
+    paintSide(painter, at, true);
+    paint::text(
+        painter,
+        QRect(at.target + at.label, 0, width() - Look::inset - at.target - at.label, headHeight),
+        Qt::AlignRight | Qt::AlignVCenter, m_note, m_look.font(TextRole::Small), theme.dim);
+}
+
+} // namespace moire::widgets

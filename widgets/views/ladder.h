@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "widgets/plot/look.h"
+
+#include <QString>
+#include <QWidget>
+
+#include <vector>
+
+namespace moire::widgets {
+
+/// One thing that both runs rank: a token or an expert.
+struct LadderEntry
+{
+    QString label;
+    double reference = 0; ///< what the bar shows; NaN: not known
+    double target = 0;
+    int referenceRank = -1; ///< from 0; −1: not among the shown
+    int targetRank = -1;
+};
+
+/// Two rankings side by side with lines from each entry to its place on the other side. Lines that
+/// cross the order are in the target's colour. Equal values that follow each other are marked "=".
+class Ladder : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit Ladder(const Look& look, QWidget* parent = nullptr);
+    /// `ranks`: how many places each side shows. `valueDigits`: significant digits.
+    void setEntries(std::vector<LadderEntry> entries, int ranks, int valueDigits);
+    void setHeads(const QString& rank, const QString& note);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    struct Columns;
+    Columns columns() const;
+    int shownRanks() const;
+    const LadderEntry* entryAt(int rank, bool target) const;
+    void paintSide(QPainter& painter, const Columns& at, bool target) const;
+    void paintLines(QPainter& painter, const Columns& at) const;
+    double barShare(double value) const;
+
+    const Look& m_look;
+    std::vector<LadderEntry> m_entries;
+    int m_ranks = 0;
+    int m_digits = 6;
+    double m_low = 0, m_high = 1; ///< values of an empty and a full bar
+    QString m_rankHead, m_note;
+};
+
+} // namespace moire::widgets

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/views/logits_view.h"
+
+#include "core/base/text.h"
+#include "widgets/views/top_k_view.h"
+
+#include <QHBoxLayout>
+#include <QStackedLayout>
+
+#include <cmath>
+
+namespace moire::widgets {
+
+namespace {
+
+constexpr int factsWidth = 320;
+
+std::vector<FactTable::Fact> logitsFacts(const Compared& compared, const diff::LogitsDetail& detail)
+{
+    std::vector<FactTable::Fact> facts;
+    const auto one = [&facts](const QString& label, const QString& value) {
+        facts.push_back({label, value, {}, false, false, false, false});
+    };
+    const auto pair = [&facts](const QString& label, const QString& a, const QString& b) {
+        facts.push_back({label, a, b, true, a != b, false, false});
+    };
+    const auto token = [&compared](std::int32_t id) {
+        return id < 0 ? QStringLiteral("–") : tokenText(compared, id);
+    };
+    const diff::LogitsRow& row = detail.row;
+    pair(QStringLiteral("best token"), token(row.referenceTop), token(row.targetTop));
+    pair(QStringLiteral("next token"), token(detail.nextReference), token(detail.nextTarget));
+    pair(QStringLiteral("margin"), textOfNumber(row.referenceMargin, 4),
+         textOfNumber(row.targetMargin, 4));
+    const auto ulps = [](std::optional<std::uint64_t> count) {
+        return count ? QString::number(*count) : QStringLiteral("–");
+    };
+    pair(QStringLiteral("margin, ulp"), ulps(detail.referenceMarginUlps),
+         ulps(detail.targetMarginUlps));
+    pair(QStringLiteral("entropy, nats"), textOfNumber(detail.referenceEntropy, 5),
+         textOfNumber(detail.targetEntropy, 5));
+    if (row.compared) {
+        one(QStringLiteral("KL, forward"),
+            textOfNumber(row.forwardKl, 4) + QStringLiteral(" nats"));
+        one(QStringLiteral("KL, reverse"),
+            textOfNumber(row.reverseKl, 4) + QStringLiteral(" nats"));
+        one(QStringLiteral("total variation"), textOfNumber(row.totalVariation, 4));
+    } else {
+        one(QStringLiteral("KL, TV"), QStringLiteral("needs the full logits"));
+    }
+    return facts;
+}
+
+} // namespace
+
+LogitsView::LogitsView(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent)
+    : QWidget(parent)
+    , m_cursor(cursor)
+    , m_details(details)
+    , m_facts(new FactTable(look))
+    , m_state(new StateView(look))
+    , m_stack(new QStackedLayout)
+    , m_plot(new PositionPlot(look, this))
+{
+    m_stack->addWidget(m_facts);
+    m_stack->addWidget(m_state);
+    auto* side = new QWidget(this);
+    side->setLayout(m_stack);
+    side->setFixedWidth(factsWidth);
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, Look::step, 0);
+    layout->setSpacing(Look::gap);
+    layout->addWidget(side);
+    layout->addWidget(m_plot, 1);
+    m_facts->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    m_facts->setAccessibleName(QStringLiteral("Measures of the logits"));
+    connect(&details, &CursorDetails::logitsChanged, this, &LogitsView::refresh);
+    connect(&cursor, &Cursor::moved, this, &LogitsView::refreshPlot);
+    connect(m_plot, &PositionPlot::positionChosen, this,
+            [this](std::size_t column) { m_cursor.moveColumn(column); });
+}
+
+void LogitsView::refresh()
+{
+    const auto& detail = m_details.logits();
+    if (m_cursor.compared() && detail.value) {
+        m_facts->setFacts(logitsFacts(*m_cursor.compared(), *detail.value));
+        m_stack->setCurrentWidget(m_facts);
+        return;
+    }
+    m_state->setState(QStringLiteral("No logits here"),
+                      detail.error
+                          ? QString::fromStdString(base::visibleText(detail.error->text()))
+                          : QStringLiteral("No logits were recorded at this token in both runs."),
+                      QStringLiteral("Choose a token whose column is not hatched."));
+    m_stack->setCurrentWidget(m_state);
+}
+
+void LogitsView::refreshPlot()
+{
+    const SampleEntry* sample = m_cursor.sample();
+    if (sample != m_plotted && sample != nullptr) {
+        PositionPlot::Series series;
+        series.end = static_cast<double>(sample->columns());
+        for (std::size_t column = 0; column < sample->columns(); ++column) {
+            const auto value = static_cast<double>(sample->klCells[column]);
+            const auto row = sample->rowAt(column);
+            if (!row || *row >= m_cursor.compared()->report.logits.size()
+                || !m_cursor.compared()->report.logits[*row].compared || !(value > 0)
+                || !std::isfinite(value))
+                continue;
+            series.positions.append(static_cast<double>(column));
+            series.values.append(value);
+        }
+        for (const std::size_t column : sample->flips)
+            series.marks.append(static_cast<double>(column));
+        m_plot->setSeries(series, QStringLiteral("KL, nats"));
+    }
+    m_plotted = sample;
+    m_plottedOf = m_cursor.compared();
+    m_plot->setCursorPosition(sample == nullptr
+                                  ? std::nullopt
+                                  : std::optional(static_cast<double>(m_cursor.place().column)));
+}
+
+} // namespace moire::widgets

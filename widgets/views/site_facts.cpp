@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "core/report/number.h"
+#include "widgets/models/measure.h"
+#include "widgets/views/inspector.h"
+
+namespace moire::widgets {
+
+namespace {
+
+using Fact = FactTable::Fact;
+
+QString equalText(const diff::Site& site)
+{
+    const double share =
+        site.elements == 0
+            ? 0.0
+            : 100.0
+                  * (1.0 - static_cast<double>(site.unequal) / static_cast<double>(site.elements));
+    return QStringLiteral("%1 of %2 · %3")
+        .arg(QString::fromStdString(report::grouped(site.elements - site.unequal)),
+             QString::fromStdString(report::grouped(site.elements)), percentText(share));
+}
+
+QString originText(diff::Origin origin)
+{
+    switch (origin) {
+    case diff::Origin::Introduced:
+        return QStringLiteral("introduced here");
+    case diff::Origin::Carried:
+        return QStringLiteral("carried along");
+    case diff::Origin::Unknown:
+        break;
+    }
+    return QStringLiteral("unknown: inputs not recorded");
+}
+
+} // namespace
+
+std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail)
+{
+    std::vector<Fact> facts;
+    const auto number = [&facts](const QString& label, const QString& value) {
+        facts.push_back({label, value, {}, false, false, false, false});
+    };
+    const auto words = [&facts](const QString& label, const QString& value, bool strong) {
+        facts.push_back({label, value, {}, false, strong, true, false});
+    };
+    const bool equal = site.state == diff::Site::State::Equal;
+    if (site.valuesCompared) {
+        number(QStringLiteral("bits equal"), equalText(site));
+        number(QStringLiteral("max ulp"), QString::fromStdString(report::grouped(site.maxUlp)));
+        number(QStringLiteral("max |Δ|"), textOfNumber(site.maxAbs, 6));
+        number(QStringLiteral("relative L2"), textOfNumber(site.relativeL2(), 4));
+        number(QStringLiteral("1 − cosine"), textOfNumber(site.oneMinusCosine(), 4));
+        if (site.classChanges > 0)
+            number(QStringLiteral("class changes"),
+                   QString::fromStdString(report::grouped(site.classChanges)));
+    } else {
+        words(QStringLiteral("digests"),
+              equal ? QStringLiteral("equal: so are all bits") : QStringLiteral("differ"), true);
+    }
+    if (equal)
+        return facts;
+    if (detail != nullptr) {
+        words(QStringLiteral("origin"), originText(detail->origin), true);
+        number(QStringLiteral("amplification"),
+               detail->amplification ? textOfNumber(detail->amplification, 3) + QStringLiteral("×")
+                                     : QStringLiteral("–"));
+    }
+    return facts;
+}
+
+std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
+{
+    if (detail.worst.empty())
+        return {};
+    const diff::ElementPair& worst = detail.worst.front();
+    const auto text = [](const std::string& s) { return QString::fromStdString(s); };
+    std::vector<Fact> facts;
+    facts.push_back({QStringLiteral("element %1").arg(worst.element),
+                     text(report::valueText(worst.referenceValue, detail.referenceType)),
+                     text(report::valueText(worst.targetValue, detail.targetType)), true, true,
+                     false, false});
+    facts.push_back(
+        {QStringLiteral("bits"), text(report::bitsText(worst.referenceBits, detail.referenceType)),
+         text(report::bitsText(worst.targetBits, detail.targetType)), true, false, false, false});
+    facts.push_back(
+        {QStringLiteral("type"), text(std::string(numeric::nameOf(detail.referenceType))),
+         text(std::string(numeric::nameOf(detail.targetType))), true, false, false, false});
+    facts.push_back({QStringLiteral("sign, exponent, mantissa · %1 ulp").arg(signedUlps(worst)),
+                     text(report::fieldsText(worst.referenceBits, detail.referenceType)),
+                     text(report::fieldsText(worst.targetBits, detail.targetType)), true, false,
+                     false, true});
+    return facts;
+}
+
+} // namespace moire::widgets

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "widgets/views/top_k_view.h"
+
+#include "core/base/text.h"
+#include "core/report/number.h"
+
+#include <QStackedLayout>
+
+#include <algorithm>
+
+namespace moire::widgets {
+
+namespace {
+
+constexpr int logitDigits = 7;
+
+} // namespace
+
+std::vector<LadderEntry> ladderOf(const Compared& compared, const diff::LogitsDetail& detail)
+{
+    std::vector<LadderEntry> entries;
+    for (const diff::RankedPair& pair : detail.ladder)
+        entries.push_back({tokenText(compared, pair.id), pair.referenceLogit, pair.targetLogit,
+                           pair.referenceRank, pair.targetRank});
+    return entries;
+}
+
+QString marginText(double margin, std::optional<std::uint64_t> ulps)
+{
+    const QString text = textOfNumber(margin, 4);
+    return ulps ? text
+                      + QStringLiteral(" (%1 ulp)")
+                            .arg(QString::fromStdString(report::grouped(*ulps)))
+                : text;
+}
+
+TopKView::TopKView(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent)
+    : QWidget(parent)
+    , m_cursor(cursor)
+    , m_details(details)
+    , m_ladder(new Ladder(look, this))
+    , m_state(new StateView(look, this))
+    , m_stack(new QStackedLayout(this))
+{
+    m_stack->addWidget(m_ladder);
+    m_stack->addWidget(m_state);
+    m_ladder->setAccessibleName(QStringLiteral("Best tokens of both runs"));
+    connect(&details, &CursorDetails::logitsChanged, this, &TopKView::refresh);
+}
+
+void TopKView::refresh()
+{
+    const auto& detail = m_details.logits();
+    const ComparedPointer& compared = m_cursor.compared();
+    if (!compared || !detail.value || detail.value->ladder.empty()) {
+        m_state->setState(
+            QStringLiteral("No ranking here"),
+            detail.error ? QString::fromStdString(base::visibleText(detail.error->text()))
+                         : QStringLiteral("No logits were recorded at this token in both runs."),
+            QStringLiteral("Choose a token whose column is not hatched."));
+        m_stack->setCurrentWidget(m_state);
+        return;
+    }
+    int ranks = 0;
+    for (const diff::RankedPair& pair : detail.value->ladder)
+        ranks = std::max({ranks, pair.referenceRank + 1, pair.targetRank + 1});
+    constexpr int mostRanks = 10;
+    m_ladder->setEntries(ladderOf(*compared, *detail.value), std::min(ranks, mostRanks),
+                         logitDigits);
+    m_ladder->setHeads(
+        QStringLiteral("rank"),
+        QStringLiteral("after token %1 · margin %2, %3")
+            .arg(m_cursor.place().column)
+            .arg(marginText(detail.value->row.referenceMargin, detail.value->referenceMarginUlps),
+                 marginText(detail.value->row.targetMargin, detail.value->targetMarginUlps)));
+    m_stack->setCurrentWidget(m_ladder);
+}
+
+} // namespace moire::widgets

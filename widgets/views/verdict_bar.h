@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "core/diff/report.h"
+#include "widgets/plot/look.h"
+
+#include <QWidget>
+
+class QLabel;
+class QToolButton;
+
+namespace moire::widgets {
+
+/// The verdict in words, the largest text of the window.
+class VerdictBar : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit VerdictBar(const Look& look, QWidget* parent = nullptr);
+    void setReport(const diff::Report& report);
+
+Q_SIGNALS:
+    void copyLinkRequested();
+    void firstRequested();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+
+private:
+    void restyle();
+
+    const Look& m_look;
+    QLabel* m_text;
+    QToolButton* m_copy;
+    QString m_verdict;
+    int m_exit = 0;
+};
+
+/// The verdict as rich text: its first words (up to a colon) strong, names of taps monospaced,
+/// everything escaped.
+QString verdictMarkup(const QString& verdict, const QString& monoFamily);
+
+} // namespace moire::widgets
