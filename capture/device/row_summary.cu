@@ -22,8 +22,8 @@ namespace {
 constexpr unsigned rowsPerBlock = 4;
 constexpr unsigned mostBlocks = 65535; ///< further rows are taken by the same blocks in turn
 
-/// Lane x of row y of a block. Lanes meet in shared memory, so that wavefronts of 32 and of 64 add in
-/// the same order.
+/// Lane x of row y of a block. Lanes meet in shared memory, so that wavefronts of 32 and of 64 add
+/// in the same order.
 template <class Word>
 __global__ void summariseKernel(const unsigned char* rows, std::size_t count, std::size_t width,
                                 std::size_t strideBytes, bool half, RowSummary* out)
@@ -34,10 +34,10 @@ __global__ void summariseKernel(const unsigned char* rows, std::size_t count, st
     for (std::size_t base = static_cast<std::size_t>(blockIdx.x) * rowsPerBlock; base < count;
          base += step) {
         const std::size_t r = base + threadIdx.y;
-        row[threadIdx.x] =
-            r < count ? foldLane(reinterpret_cast<const Word*>(rows + r * strideBytes), width,
-                                 threadIdx.x, half)
-                      : emptyFold();
+        row[threadIdx.x] = r < count
+                               ? foldLane(reinterpret_cast<const Word*>(rows + r * strideBytes),
+                                          width, threadIdx.x, half)
+                               : emptyFold();
         for (unsigned distance = rowLanes / 2; distance > 0; distance /= 2) {
             __syncthreads();
             if (threadIdx.x < distance)
