@@ -199,12 +199,11 @@ std::vector<std::string> alignmentLines(const diff::Report& report)
     const diff::AlignmentSummary& a = report.alignment;
     std::vector<std::string> lines{countOf(a.samples, "sample") + ", " + countOf(a.rows, "row")
                                    + ", " + countOf(a.taps, "tap")};
-    if (a.incompleteReference)
-        lines.push_back("the reference is incomplete: " + countOf(a.missingReference, "row")
-                        + " known to be missing");
-    if (a.incompleteTarget)
-        lines.push_back("the target is incomplete: " + countOf(a.missingTarget, "row")
-                        + " known to be missing");
+    if (a.missingReference > 0)
+        lines.push_back(countOf(a.missingReference, "row")
+                        + " known to be missing in the reference");
+    if (a.missingTarget > 0)
+        lines.push_back(countOf(a.missingTarget, "row") + " known to be missing in the target");
     sideLines(lines, "reference", a.samplesOnlyReference.size(), a.rowsOnlyReference,
               a.tapsOnlyReference.size(), a.rowsNotComparableReference);
     sideLines(lines, "target", a.samplesOnlyTarget.size(), a.rowsOnlyTarget,

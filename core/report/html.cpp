@@ -126,7 +126,7 @@ std::string stripSection(const diff::Report& report, const trace::Run& reference
         return {};
     return section("tokens", "Tokens around the first divergence",
                    "Background: forward KL of the row that the token belongs to, 1e-7 to 1 nat, "
-                   "log scale; hatched: not comparable.",
+                   "log scale; hatched: no row compared.",
                    markup);
 }
 

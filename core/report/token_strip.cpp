@@ -90,7 +90,7 @@ std::string strip(std::span<const trace::Token> tokens, std::size_t begin, std::
                + (known ? 'c' + std::to_string(cell->second.colour) : "hatched")
                + (position == at ? " here" : "") + "\" title=\"position " + std::to_string(i)
                + ", id " + std::to_string(token.id) + ", "
-               + (known ? cell->second.words : "not comparable") + "\">" + text + "</td>";
+               + (known ? cell->second.words : "no row compared") + "\">" + text + "</td>";
     }
     return out;
 }

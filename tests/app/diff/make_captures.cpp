@@ -53,6 +53,15 @@ Touch perturbed(double size)
     };
 }
 
+/// Differences that begin at row 1, tap 2 and grow with depth.
+double growing(double value, std::size_t tap, std::uint64_t row, std::size_t element)
+{
+    if (row < 1 || tap < 2)
+        return value;
+    const double size = 1e-3 * std::pow(1.05, static_cast<double>(tap));
+    return value * (1 + size * jitter(tap, row, element));
+}
+
 Touch wild(bool target)
 {
     return [target](double value, std::size_t tap, std::uint64_t row, std::size_t element) {
@@ -127,6 +136,14 @@ void writeDense(Folder& folder)
     folder.pair("fp16", modelOf(DType::FP16), samples, samples, nullptr, perturbed(3e-3));
     folder.pair("wild", modelOf(DType::FP32), samples, samples, wild(false), wild(true));
     folder.pair("wild16", modelOf(DType::BF16), samples, samples, wild(false), wild(true));
+    MadeModel tall = modelOf(DType::BF16);
+    tall.layers = 30;
+    tall.width = 8;
+    tall.vocabulary = 40;
+    std::vector<MadeSample> many;
+    for (const std::int32_t first : {3, 11, 20, 31})
+        many.push_back({"sample " + std::to_string(first), "", ids(30, first), {}, {}, {}});
+    folder.pair("tall", tall, many, many, nullptr, growing);
     const std::vector<MadeSample> single{{"0", "", {5}, {}, {}, {}}};
     folder.pair("single", modelOf(DType::FP32), single, single, nullptr,
                 [](double value, std::size_t tap, std::uint64_t, std::size_t element) {

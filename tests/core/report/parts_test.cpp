@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "core/report/families.h"
+#include "core/report/output_file.h"
+#include "core/report/palette.h"
+#include "core/report/png.h"
+#include "core/report/pooled_map.h"
+#include "core/report/text_table.h"
+#include "tests/core/report/hand_made.h"
+
+#include <QtTest>
+
+using namespace moire::report;
+
+class PartsTest : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void table()
+    {
+        TextTable table({Align::Left, Align::Right});
+        table.add({"é", "1"});
+        table.add({"abc", "22"});
+        table.add({"x"});
+        QCOMPARE(table.text(), std::string("  é     1\n  abc  22\n  x\n"));
+    }
+
+    void base64AsInTheRfc()
+    {
+        QCOMPARE(base64(""), std::string(""));
+        QCOMPARE(base64("f"), std::string("Zg=="));
+        QCOMPARE(base64("fo"), std::string("Zm8="));
+        QCOMPARE(base64("foo"), std::string("Zm9v"));
+        QCOMPARE(base64("foobar"), std::string("Zm9vYmFy"));
+    }
+
+    void logScale()
+    {
+        const LogScale scale(2e-6, 3e-2); // decades −6 … −1
+        QCOMPARE(scale.lowDecade(), -6);
+        QCOMPARE(scale.highDecade(), -1);
+        QCOMPARE(scale.levelOf(1e-9), std::size_t{0});
+        QCOMPARE(scale.levelOf(0.0999), scaleLevels - 1);
+        QCOMPARE(scale.levelOf(std::numeric_limits<double>::infinity()), scaleLevels - 1);
+        QCOMPARE(scale.levelOf(std::numeric_limits<double>::quiet_NaN()), scaleLevels - 1);
+        QVERIFY(scale.levelOf(1e-5) < scale.levelOf(1e-4));
+    }
+
+    void chipsKeepTheirPlaces()
+    {
+        const auto chips = familyChips(test::handMadeReport());
+        QCOMPARE(chips.size(), std::size_t{6});
+        QCOMPARE(chips[0].value, std::string("99.99999 %"));
+        QCOMPARE(chips[0].detail, std::string("[99.5, 100] · logits"));
+        QVERIFY(!chips[2].known);
+        QCOMPARE(chips[2].detail, std::string("the best 5 tokens are not known on both sides"));
+        QCOMPARE(chips[4].value, std::string("no task"));
+        QCOMPARE(familyChips(moire::diff::Report{}).size(), std::size_t{6});
+    }
+
+    void poolingLosesNoDifference()
+    {
+        auto report = test::equalReport();
+        constexpr std::size_t rows = 5000;
+        report.rows.assign(rows, report.rows[0]);
+        report.samples[0].rowsCompared = rows;
+        report.sites.assign(rows * 3, report.sites[0]);
+        moire::diff::Site& site = report.sites[3456 * 3 + 1];
+        site.state = moire::diff::Site::State::Different;
+        site.valuesCompared = true;
+        site.sumSquares = 1e-12;
+        site.referenceSquares = 1;
+        const auto run = test::handMadeRun(7);
+        const PooledMap map = tapMap(report, mapColumns(report, *run, *run));
+        QCOMPARE(map.picture.width, 800U);
+        QCOMPARE(map.picture.height, 3U);
+        std::size_t different = 0;
+        for (const std::uint8_t index : map.picture.indices)
+            different += index >= cellScale ? 1 : 0;
+        QCOMPARE(different, std::size_t{1});
+        QVERIFY(map.picture.indices[800 + 3456 * 800 / rows] >= cellScale);
+    }
+
+    void columnsAfterTheSplit()
+    {
+        const auto reference = test::handMadeRun(7);
+        const auto target = test::handMadeRun(8);
+        const MapColumns columns = mapColumns(test::handMadeReport(), *reference, *target);
+        QCOMPARE(columns.pairs.size(), std::size_t{4});
+        QCOMPARE(columns.pairs[3], MapColumns::notComparable);
+        QCOMPARE(columns.positions[3], 3U);
+    }
+
+    void outputFile()
+    {
+        QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("a.txt").toStdString();
+        {
+            auto file = OutputFile::create(path);
+            QVERIFY(file && file->write("half"));
+        }
+        QVERIFY(std::filesystem::is_empty(folder.path().toStdString()));
+        QVERIFY(writeFile(path, "whole"));
+        QVERIFY(writeFile(path, "again"));
+        QCOMPARE(std::filesystem::file_size(path), std::uintmax_t{5});
+        QCOMPARE(writeFile(folder.path().toStdString(), "x").error().code, moire::Errc::Invalid);
+        QCOMPARE(writeFile(path / "x", "x").error().code, moire::Errc::NotFound);
+        std::filesystem::create_symlink(path, folder.filePath("link").toStdString());
+        QVERIFY(writeFile(folder.filePath("link").toStdString(), "through"));
+        QCOMPARE(std::filesystem::file_size(path), std::uintmax_t{7});
+    }
+};
+
+QTEST_APPLESS_MAIN(PartsTest)
+#include "parts_test.moc"
