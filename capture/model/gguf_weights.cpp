@@ -178,8 +178,10 @@ Result<Weight> GgufWeights::load(std::string_view name) const
         if (!m_file->stillWhole())
             return shrunkError(*m_file);
         Weight weight = ordered(source, unpacked(source));
-        return m_file->stillWhole() ? Result<Weight>(std::move(weight))
-                                    : Result<Weight>(shrunkError(*m_file));
+        if (!m_file->stillWhole())
+            return shrunkError(*m_file);
+        m_file->releasePages(source.offset, source.size);
+        return weight;
     } catch (const std::bad_alloc&) {
         return Error{Errc::Internal, "memory runs out at tensor " + source.entry.name, place(),
                      "Take a smaller model or a machine with more memory"};

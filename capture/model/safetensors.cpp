@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view singleName = "model.safetensors";
 constexpr std::string_view indexName = "model.safetensors.index.json";
-constexpr std::size_t maxIndexBytes = 256U << 20;
+constexpr std::size_t maxIndexBytes = 64U << 20;
 constexpr int maxIndexDepth = 8;
 
 using SharedFile = std::shared_ptr<const base::MappedFile>;

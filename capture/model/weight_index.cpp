@@ -46,6 +46,7 @@ Result<Weight> weightFromFile(const std::shared_ptr<const base::MappedFile>& fil
         std::memcpy(copy.bytes().data(), bytes.data(), bytes.size());
         if (!file->stillWhole())
             return shrunkError(*file);
+        file->releasePages(offset, size);
         const AlignedBytes& filled = copy;
         return Weight{entry.dtype, entry.shape, filled.bytes(), filled.owner()};
     } catch (const std::bad_alloc&) {

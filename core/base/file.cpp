@@ -100,6 +100,17 @@ std::uint64_t MappedFile::sizeNow() const
     return ::fstat(m_descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+void MappedFile::releasePages(std::uint64_t offset, std::uint64_t size) const
+{
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::uint64_t begin = (offset + page - 1) / page * page;
+    const std::uint64_t end = (offset + size) / page * page;
+    if (begin >= end || end > m_size)
+        return;
+    // A hint only: when the system does not take it, nothing is lost but memory.
+    ::madvise(const_cast<std::byte*>(m_data) + begin, end - begin, MADV_DONTNEED);
+}
+
 Result<std::string> readSmallFile(const std::filesystem::path& path, std::size_t limit)
 {
     auto file = MappedFile::open(path);

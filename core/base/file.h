@@ -29,6 +29,9 @@ public:
     const std::filesystem::path& path() const { return m_path; }
     /// False when the file is now shorter than what was mapped.
     bool stillWhole() const;
+    /// Lets go of the resident memory behind these bytes, which a copy has been made of. They stay
+    /// readable: touching them reads the file again.
+    void releasePages(std::uint64_t offset, std::uint64_t size) const;
     /// The file's size at this moment, 0 when the system does not say.
     std::uint64_t sizeNow() const;
     int descriptor() const { return m_descriptor; }
