@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/comparison.h"
-#include "tests/core/diff/plain_run.h"
+#include "tests/core/diff/compared.h"
 #include "tests/core/diff/report_dump.h"
 
 #include <QtTest>
@@ -16,17 +16,6 @@ using namespace moire::diff;
 using namespace moire::diff::test;
 
 namespace {
-
-Report compared(const PlainRun& reference, const PlainRun& target, unsigned threads = 1,
-                const ComparisonOptions& options = {}, const AlignmentOptions& alignment = {})
-{
-    base::Progress progress;
-    auto report = compare(reference.build("reference"), target.build("target"), alignment, options,
-                          threads, {}, progress);
-    if (!report)
-        qFatal("%s", report.error().text().c_str());
-    return *report;
-}
 
 /// A target with differences all over, a NaN, and a split in its last sample.
 PlainRun perturbed(PlainRun run)

@@ -4,7 +4,7 @@
 #include "core/diff/comparison.h"
 #include "core/diff/first_divergence.h"
 #include "core/diff/origin.h"
-#include "tests/core/diff/plain_run.h"
+#include "tests/core/diff/compared.h"
 #include "tests/core/diff/report_dump.h"
 
 #include <QtTest>
@@ -19,16 +19,6 @@ using namespace moire::diff;
 using namespace moire::diff::test;
 
 namespace {
-
-Report compared(const PlainRun& reference, const PlainRun& target)
-{
-    base::Progress progress;
-    auto report =
-        compare(reference.build("reference"), target.build("target"), {}, {}, 1, {}, progress);
-    if (!report)
-        qFatal("%s", report.error().text().c_str());
-    return *report;
-}
 
 /// The ids of a row of bf16 logits, best first, by a plain sort.
 std::vector<int> ranking(const std::vector<double>& logits)
