@@ -77,13 +77,13 @@ Result<DeviceChoice> DeviceChoice::parse(std::string_view text)
         return Error{Errc::Invalid,
                      "unknown device '" + std::string(text) + "'",
                      {},
-                     "devices are cpu, cuda, cuda:N, hip and hip:N"};
+                     "Devices are cpu, cuda, cuda:N, hip and hip:N"};
     choice.kind = kind == "cuda" ? Kind::Cuda : Kind::Hip;
     if (!at::globalContext().hasCUDA() || isHipBuild() != (choice.kind == Kind::Hip))
         return Error{Errc::Unsupported,
                      "the LibTorch in use finds no device for '" + std::string(text) + "'",
                      {},
-                     "use --device cpu, or build against a LibTorch for that device"};
+                     "Use --device cpu, or build against a LibTorch for that device"};
     return choice;
 }
 

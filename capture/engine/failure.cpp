@@ -15,7 +15,7 @@ Error libraryError(const std::exception& exception)
     return {Errc::Internal,
             "LibTorch failed: " + text,
             {},
-            memory ? "take a smaller batch or a device with more memory" : ""};
+            memory ? "Take a smaller batch or a device with more memory" : ""};
 }
 
 } // namespace moire::capture

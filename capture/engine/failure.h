@@ -50,7 +50,7 @@ auto atEdge(Work&& work) -> decltype(work())
     } catch (const Failure& failure) {
         return failure.error();
     } catch (const std::bad_alloc&) {
-        return Error{Errc::Internal, "there is not enough memory", {}, "take a smaller batch"};
+        return Error{Errc::Internal, "there is not enough memory", {}, "Take a smaller batch"};
     } catch (const std::exception& exception) {
         return libraryError(exception);
     }

@@ -135,7 +135,6 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
                 : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device->index));
         const std::shared_ptr<Model> model(new Model(checkpoint.plan, *policy, place));
         model->m_arithmetic = options.arithmetic;
-        model->m_deviceName = device->text();
         model->m_operations = options.arithmetic == "ordered"
                                   ? makeOrderedOperations(options.threads)
                                   : makeNativeOperations();

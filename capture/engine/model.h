@@ -43,7 +43,6 @@ public:
     const ModelPlan& plan() const { return m_plan; }
     const Policy& policy() const { return m_policy; }
     const std::string& arithmetic() const { return m_arithmetic; }
-    const std::string& deviceName() const { return m_deviceName; }
     at::Device device() const { return m_device; }
     Operations& operations() const { return *m_operations; }
 
@@ -64,7 +63,7 @@ private:
     ModelPlan m_plan;
     Policy m_policy;
     at::Device m_device;
-    std::string m_arithmetic, m_deviceName;
+    std::string m_arithmetic;
     std::unique_ptr<Operations> m_operations;
     at::Tensor m_embedding;
     at::Tensor m_inverseFrequencies; ///< headDim / 2, fp32

@@ -19,9 +19,9 @@ Result<Policy> Policy::parse(std::string_view word, const ModelPlan& plan)
     if (word.empty())
         return Error{Errc::Unsupported,
                      "the model's own dtype is " + name + ", which no policy of this version runs",
-                     plan.name, "choose --policy bf16 or --policy fp32"};
+                     plan.name, "Choose --policy bf16 or --policy fp32"};
     return Error{
-        Errc::Invalid, "unknown policy '" + name + "'", {}, "the policies are bf16 and fp32"};
+        Errc::Invalid, "unknown policy '" + name + "'", {}, "The policies are bf16 and fp32"};
 }
 
 DType Policy::dtypeOf(std::string_view /*module*/) const

@@ -6,7 +6,6 @@
 #include "capture/engine/operations.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 
@@ -29,17 +28,6 @@ std::vector<std::byte> copied(const at::Tensor& host)
     return {bytesOf(host), bytesOf(host) + host.nbytes()};
 }
 
-/// Each row alone, so that the number of threads changes nothing.
-template <class Work>
-void forEachRow(std::size_t rows, Work&& work)
-{
-    at::parallel_for(0, static_cast<std::int64_t>(rows), 1,
-                     [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t r = begin; r < end; ++r)
-                             work(static_cast<std::size_t>(r));
-                     });
-}
-
 template <class T>
 void appendAll(std::vector<T>& all, const std::vector<T>& more)
 {
@@ -48,9 +36,10 @@ void appendAll(std::vector<T>& all, const std::vector<T>& more)
 
 } // namespace
 
-Recorder::Recorder(const trace::RunHeader& header, trace::RunSink& run)
+Recorder::Recorder(const trace::RunHeader& header, trace::RunSink& run, unsigned threads)
     : m_header(header)
     , m_run(run)
+    , m_workers(threads)
 {}
 
 void Recorder::askFor(trace::SampleIndex sample, std::vector<std::int32_t> ids)
@@ -80,7 +69,7 @@ Result<void> Recorder::tensor(trace::TapIndex place, const at::Tensor& values)
     if (dtypeOf(host.scalar_type()) != tap.dtype || host.nbytes() != rows * tap.rowBytes())
         return Error{Errc::Internal, "the model made other values than were planned", tap.name, {}};
     const std::byte* data = bytesOf(host);
-    forEachRow(rows, [&](std::size_t r) {
+    m_workers.run(rows, [&](std::size_t r) {
         const auto summary = trace::summarise(data + r * tap.rowBytes(), tap.dtype, tap.width);
         const std::size_t cell = r * m_header.taps.size() + t;
         m_block.digests[cell] = summary.digest;
@@ -136,7 +125,8 @@ Result<void> Recorder::logits(const at::Tensor& values, std::span<const std::int
     std::vector<trace::TopKBlock> entries(rows);
     for (std::size_t r = 0; r < rows; ++r)
         m_block.rows[r].score.id = nextTokens[r];
-    forEachRow(rows, [&](std::size_t r) { addTopK(r, bytesOf(host) + r * rowBytes, entries[r]); });
+    m_workers.run(rows,
+                  [&](std::size_t r) { addTopK(r, bytesOf(host) + r * rowBytes, entries[r]); });
     for (const trace::TopKBlock& row : entries) {
         appendAll(m_block.topK.ids, row.ids);
         appendAll(m_block.topK.values, row.values);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/device/workers.h"
 #include "capture/engine/tap_sink.h"
 #include "core/trace/run_builder.h"
 
@@ -18,8 +19,9 @@ namespace moire::capture {
 class Recorder : public TapSink
 {
 public:
-    /// Both must outlive the recorder; `header` is the run's own.
-    Recorder(const trace::RunHeader& header, trace::RunSink& run);
+    /// Both must outlive the recorder; `header` is the run's own. `threads` share the summing up,
+    /// a row each; 0 = one for each processor.
+    Recorder(const trace::RunHeader& header, trace::RunSink& run, unsigned threads);
 
     /// Ids whose logits are recorded at every row of this sample.
     void askFor(trace::SampleIndex sample, std::vector<std::int32_t> ids);
@@ -40,6 +42,7 @@ private:
     trace::RunSink& m_run;
     std::map<trace::SampleIndex, std::vector<std::int32_t>> m_asked;
     trace::RowBlock m_block;
+    device::Workers m_workers;
 };
 
 } // namespace moire::capture

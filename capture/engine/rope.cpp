@@ -53,7 +53,7 @@ Result<std::vector<float>> inverseFrequencies(const RopePlan& rope, std::uint32_
                          "the model scales its rotary positions in a way that this version does "
                          "not compute",
                          {},
-                         "rope scalings that work are linear and llama3"};
+                         "Rope scalings that work are linear and llama3"};
         }
     }
     return frequencies;

@@ -22,7 +22,7 @@ Result<void> checkOptions(const RunOptions& options)
 {
     if (options.arithmetic != "native" && options.arithmetic != "ordered")
         return invalid("unknown arithmetic '" + options.arithmetic + "'", {},
-                       "the arithmetics are native and ordered");
+                       "The arithmetics are native and ordered");
     const auto device = DeviceChoice::parse(options.device);
     if (!device)
         return device.error();
@@ -30,9 +30,9 @@ Result<void> checkOptions(const RunOptions& options)
         return Error{Errc::Unsupported,
                      "arithmetic ordered has kernels for the CPU only, not for " + device->text(),
                      {},
-                     "use --device cpu, or --arithmetic native"};
+                     "Use --device cpu, or --arithmetic native"};
     if (options.batch == 0)
-        return invalid("a batch of 0 samples makes no sense", {}, "take --batch 1 or more");
+        return invalid("a batch of 0 samples makes no sense", {}, "Take --batch 1 or more");
     return {};
 }
 
@@ -40,12 +40,12 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
 {
     const std::string place = "sample " + prompt.sample.id;
     if (prompt.ids.empty() || prompt.promptLength == 0)
-        return invalid("the prompt is empty", place, "give it at least one token");
+        return invalid("the prompt is empty", place, "Give it at least one token");
     if (prompt.promptLength > prompt.ids.size())
         return Error{Errc::Internal, "the prompt is longer than its tokens", place, {}};
     if (options.maxNew > 0 && prompt.promptLength < prompt.ids.size())
         return invalid("its response is given, so that no tokens can be generated", place,
-                       "leave out --max-new");
+                       "Leave out --max-new");
     const auto unknown = [&](std::int32_t id) {
         return id < 0 || static_cast<std::uint32_t>(id) >= plan.vocabulary;
     };
@@ -53,7 +53,7 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
         if (const auto id = std::find_if(ids.begin(), ids.end(), unknown); id != ids.end())
             return invalid("token id " + std::to_string(*id) + " is outside the vocabulary of "
                                + std::to_string(plan.vocabulary),
-                           place, "check that the ids belong to this model");
+                           place, "Check that the ids belong to this model");
     const std::uint64_t positions = rowsOf(prompt, options);
     if (positions > plan.context)
         return invalid("its " + std::to_string(prompt.ids.size()) + " tokens"
@@ -61,7 +61,7 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
                                   ? " and " + std::to_string(options.maxNew) + " new ones"
                                   : std::string())
                            + " do not fit the model's context of " + std::to_string(plan.context),
-                       place, "shorten the prompt or ask for fewer new tokens");
+                       place, "Shorten the prompt or ask for fewer new tokens");
     return {};
 }
 

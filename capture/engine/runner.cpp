@@ -21,15 +21,23 @@ namespace env = trace::env;
 
 namespace {
 
+/// What a token is shown as when there is no tokenizer: "<509>".
+std::string unknownToken(std::int32_t id)
+{
+    std::string text(1, '<');
+    text += std::to_string(id);
+    text += '>';
+    return text;
+}
+
 std::vector<trace::Token> tokensOf(const Tokenizer* tokenizer, std::span<const std::int32_t> ids,
                                    bool response)
 {
     std::vector<trace::Token> tokens;
     for (const std::int32_t id : ids)
-        tokens.push_back(
-            {.id = id,
-             .response = response,
-             .bytes = tokenizer ? tokenizer->bytesOf(id) : "<" + std::to_string(id) + ">"});
+        tokens.push_back({.id = id,
+                          .response = response,
+                          .bytes = tokenizer ? tokenizer->bytesOf(id) : unknownToken(id)});
     return tokens;
 }
 
@@ -121,8 +129,17 @@ at::Tensor Batch::pass(Generated&& generated)
     return logits;
 }
 
+/// The taps of the options, once these fit what the model was loaded with.
 Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
 {
+    const auto policy = Policy::parse(options.policy, model.plan());
+    if (!policy)
+        return policy.error();
+    if (policy->name() != model.policy().name() || options.arithmetic != model.arithmetic())
+        return Error{Errc::Invalid,
+                     "the model was loaded for policy " + model.policy().name() + " and arithmetic "
+                         + model.arithmetic(),
+                     model.plan().name, "Load it again with the options of the run"};
     return TapPlan::of(model.plan(), model.policy()).select(options.tapPatterns);
 }
 
@@ -165,8 +182,11 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
                 run.sink.addTokens(lane.sample(), tokensOf(tokenizer, std::span(&id, 1), true)));
         });
         progress.done += static_cast<std::uint64_t>(logits.size(0));
-        if (stop.stop_requested())
+        if (stop.stop_requested() && !batch.done()) {
+            for (const Lane& lane : batch.lanes())
+                throwIfFailed(run.sink.endSample(lane.sample(), "cancelled", {}));
             return Error{Errc::Cancelled, "the run was cancelled", {}, {}};
+        }
     }
     for (const Lane& lane : batch.lanes())
         throwIfFailed(run.sink.endSample(lane.sample(), lane.stopReason(), {}));
@@ -219,7 +239,7 @@ Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const Ru
         const at::NoGradGuard noGradients;
         const auto begin = std::chrono::steady_clock::now();
         model.operations().useThreads(options.threads);
-        Recorder recorder(plan.header, sink);
+        Recorder recorder(plan.header, sink, options.threads);
         const Running run{model, checkpoint, options, *taps, recorder, sink};
         progress.total = plan.rows;
         trace::Environment closing;
@@ -230,6 +250,8 @@ Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const Ru
             const std::size_t count = std::min<std::size_t>(options.batch, prompts.size() - next);
             if (auto ran = runBatch(run, prompts.subspan(next, count), stop, progress); !ran)
                 return ran;
+            if (stop.stop_requested() && next + count < prompts.size())
+                return Error{Errc::Cancelled, "the run was cancelled", {}, {}};
         }
         const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
         closing.set(env::endTime, timeText());
@@ -254,7 +276,7 @@ Result<std::string> checkObserver(const Model& model, const Checkpoint& /*checkp
             const auto begun = scratch.beginSample(prompt.sample, {});
             return begun ? Result<void>() : begun.error();
         }());
-        Recorder recorder(plan.header, scratch);
+        Recorder recorder(plan.header, scratch, options.threads);
         const at::Tensor with = logitsOf(model, *taps, prompt, options, &recorder);
         const at::Tensor without = logitsOf(model, *taps, prompt, options, nullptr);
         return firstDifference(with, without);

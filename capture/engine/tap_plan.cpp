@@ -207,7 +207,7 @@ Result<TapPlan> TapPlan::select(std::span<const std::string> patterns) const
             return Error{Errc::Invalid,
                          "no tap of this model matches '" + pattern + "'",
                          {},
-                         "'moire-capture taps MODEL' lists them"};
+                         "See them with: moire-capture taps MODEL"};
     }
     TapPlan result;
     result.m_routers = m_routers;

@@ -31,9 +31,19 @@ unsigned defaultThreads()
 void setLibraryThreads(unsigned threads)
 {
     const int count = static_cast<int>(threads == 0 ? defaultThreads() : threads);
-    at::set_num_threads(count);
-    if (auto* setThreads = loadedFunction<void(int)>("openblas_set_num_threads"))
-        setThreads(count);
+    auto* setThreads = loadedFunction<void(int)>("openblas_set_num_threads");
+    auto* parallelKind = loadedFunction<int()>("openblas_get_parallel");
+    constexpr int ownThreads = 1; // of openblas_get_parallel: neither sequential nor OpenMP
+    if (setThreads == nullptr) {
+        at::set_num_threads(count);
+        return;
+    }
+    // Threads of OpenMP spin for a while after every operation and would take the processors from
+    // OpenBLAS's own threads (measured: ten times the time on two cores). The products need them
+    // more.
+    const bool twoPools = parallelKind != nullptr && parallelKind() == ownThreads;
+    at::set_num_threads(twoPools ? 1 : count);
+    setThreads(count);
 }
 
 BlasName blasName()

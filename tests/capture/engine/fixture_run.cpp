@@ -112,7 +112,7 @@ Array expected(const std::string& model, const std::string& policy, const std::s
         std::int32_t integer = 0;
         std::memcpy(&real, data + 4 * i, 4);
         std::memcpy(&integer, data + 4 * i, 4);
-        array.values.push_back(integers ? integer : real);
+        array.values.push_back(integers ? static_cast<double>(integer) : static_cast<double>(real));
     }
     return array;
 }

@@ -94,7 +94,7 @@ void LaneTest::responseInSteps()
 void LaneTest::replayOfATextInSteps()
 {
     Prompt sample = prompt({5, 6, 7}, 3);
-    sample.sample.replaySource = "0";
+    sample.sample.replaySource.assign(1, '0');
     QCOMPARE(passesOf(sample, options(0, Construction::Steps)), std::string("0-2>-1 forced once"));
 }
 
