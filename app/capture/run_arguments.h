@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "capture/engine/runner.h"
+#include "core/base/result.h"
+
+#include <CLI/App.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moire::app {
+
+/// What `moire-capture run` was told, word for word.
+struct RunArguments
+{
+    std::string model;
+    std::optional<std::string> text;
+    std::optional<std::string> promptsFile;
+    std::optional<std::string> idsFile;
+    std::optional<std::string> reference; ///< --replay-from
+    std::vector<std::string> taps;
+    std::string level;
+    std::string construction;
+    std::optional<std::string> output;
+    bool dryRun = false;
+    std::string commandLine;
+    capture::RunOptions options; ///< what needs no interpretation stands here at once
+};
+
+/// Adds the options of `run` to its subcommand; they write into `arguments`.
+void addRunOptions(CLI::App& command, RunArguments& arguments);
+
+/// Checks what belongs together and completes `arguments.options`. Errors: Invalid; those of a tap
+/// pattern file.
+Result<void> interpret(RunArguments& arguments);
+
+/// The words of a command line as a shell would take them.
+std::string commandLineOf(int argc, const char* const* argv);
+
+} // namespace moire::app

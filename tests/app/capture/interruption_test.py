@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 Moire contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are killed, stopped, or run out of disk: what was recorded stays, and says that it is incomplete."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy
+
+from capture_case import CAPTURE, DIFF, CaptureCase
+
+MOMENTS = 20          # kills, of which
+MOMENTS_BETWEEN = 15  # at least so many have to come after the first flush and before the end
+ATTEMPTS = 60
+
+
+def committed_rows(part):
+    """Rows of a partial file, 0 before there are any."""
+    done = subprocess.run([DIFF, "info", part, "--json"], capture_output=True, check=False)
+    found = re.search(rb'"rows"\s*:\s*(\d+)', done.stdout)
+    return int(found.group(1)) if found else 0
+
+
+class Interruption(CaptureCase):
+    sizes = {"HIDDEN": 64, "LAYERS": 6, "EXPERTS": 8, "EXPERT_WIDTH": 32}
+    arguments = ["--text", "The capital", "--policy", "fp32", "--max-new", "1000", "--ignore-eos", "--threads", "1", "--seed", "1"]
+
+    def start(self, path, *arguments, **options):
+        return subprocess.Popen([CAPTURE, "run", self.model, *self.arguments, *arguments, "-o", path],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def finished(self):
+        """The whole run and how long it takes, made once."""
+        cls = type(self)
+        if not hasattr(cls, "whole"):
+            begin = time.monotonic()
+            cls.whole = self.shared / "whole.moire"
+            self.capture("run", self.model, *self.arguments, "-o", cls.whole)
+            cls.seconds = time.monotonic() - begin
+        return cls.whole
+
+    def assert_beginning_of_the_whole(self, part):
+        """The partial file opens, says so, and holds the first rows of the finished run, bit for bit."""
+        info = self.info(part)
+        self.assertIs(info["complete"], False)
+        self.assertIn("incomplete", self.call(DIFF, "info", part).stdout.decode())
+        self.assertEqual(self.call(DIFF, "verify", part).returncode, 0)
+        status, text = self.compare(self.finished(), part, "--allow-missing")
+        self.assertEqual(status, 0, text)
+        # And by another reader than ours.
+        with h5py.File(part, "r", swmr=True) as cut, h5py.File(self.finished(), "r") as whole:
+            rows = info["rows"]
+            compared = 0
+            for name, values in whole["values"].items():
+                self.assertTrue(numpy.array_equal(cut["values"][name][:rows].view(numpy.uint32), values[:rows].view(numpy.uint32)), name)
+                compared += 1
+            self.assertGreater(compared, 50)
+        return rows
+
+    def test_kill(self):
+        self.finished()
+        between, sound = 0, 0
+        for attempt in range(ATTEMPTS):
+            if sound >= MOMENTS and between >= MOMENTS_BETWEEN:
+                break
+            path = self.folder / f"{attempt}.moire"
+            part = Path(f"{path}.part")
+            process = self.start(path)
+            # From the start of the run to past its end, in steps that no flush interval divides.
+            time.sleep(self.seconds * (0.02 + 0.93 * ((attempt * 0.618) % 1.0)))
+            ended = process.poll() is not None
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            sound += 1
+            if ended or not part.exists():
+                continue
+            if self.info(part)["rows"] == 0:
+                continue
+            self.assertGreater(self.assert_beginning_of_the_whole(part), 0)
+            self.assertFalse(path.exists())
+            between += 1
+            part.unlink()
+        self.assertGreaterEqual(between, MOMENTS_BETWEEN)
+
+    def stopped_by(self, number):
+        path = self.folder / "stopped.moire"
+        part = Path(f"{path}.part")
+        process = self.start(path)
+        while process.poll() is None and committed_rows(part) == 0:
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, said = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (2, b""))
+        self.assertRegex(said.decode(), r"^moire-capture: stopped on request after \d+ of 1\d\d\d rows\. .*stopped\.moire\.part.*\n$")
+        self.assertFalse(path.exists())
+        rows = self.assert_beginning_of_the_whole(part)
+        # All that was computed is there, not only what an interval had flushed.
+        self.assertIn(f"after {rows} of", said.decode())
+
+    def test_ctrl_c(self):
+        self.stopped_by(signal.SIGINT)
+
+    def test_terminate(self):
+        self.stopped_by(signal.SIGTERM)
+
+    def test_an_earlier_capture_survives_a_failed_run(self):
+        path = self.folder / "kept.moire"
+        self.capture("run", self.model, "--text", "The", "-o", path)
+        before = path.read_bytes()
+        process = self.start(path)
+        while process.poll() is None and committed_rows(Path(f"{path}.part")) == 0:
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        self.assertEqual(path.read_bytes(), before)
+        # A run that succeeds replaces it, and leaves no partial file of its own.
+        self.capture("run", self.model, "--text", "The capital", "-o", path)
+        self.assertNotEqual(path.read_bytes(), before)
+        self.assertFalse(Path(f"{path}.part").exists())
+
+    def test_two_runs_into_one_file(self):
+        path = self.folder / "busy.moire"
+        process = self.start(path)
+        while process.poll() is None and not Path(f"{path}.part").exists():
+            time.sleep(0.02)
+        self.refused("run", self.model, "--text", "a", "-o", path, says="(?i)another process")
+        process.kill()
+        process.communicate()
+
+    def mounted(self, options):
+        """A small file system of its own; skips where that cannot be had."""
+        place = self.folder / "mount"
+        place.mkdir()
+        if os.getuid() != 0 or not shutil.which("mount"):
+            self.skipTest("needs to mount a file system")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
+        if done.returncode != 0:
+            self.skipTest("cannot mount: " + done.stderr.decode())
+        self.addCleanup(subprocess.run, ["umount", "-l", place], check=False)
+        return place
+
+    def test_disk_full(self):
+        place = self.mounted("size=6m")
+        path = place / "out.moire"
+        said = self.refused("run", self.model, *self.arguments, "-o", path, says="(?i)no space.*out.moire.part")
+        self.assertFalse(path.exists())
+        if "rows" in said or Path(f"{path}.part").exists():
+            self.assertGreater(self.assert_beginning_of_the_whole(Path(f"{path}.part")), 0)
+
+    def test_disk_full_from_the_start(self):
+        place = self.mounted("size=1m")
+        (place / "ballast").write_bytes(b"x" * (1 << 20))
+        self.refused("run", self.model, *self.arguments, "-o", place / "out.moire", says="(?i)no space")
+
+    def test_read_only(self):
+        place = self.mounted("size=1m,ro")
+        self.refused("run", self.model, *self.arguments, "-o", place / "out.moire", says="(?i)read-only")
+
+
+if __name__ == "__main__":
+    unittest.main()
