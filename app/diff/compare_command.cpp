@@ -124,8 +124,13 @@ Result<diff::Report> compareRuns(const trace::RunPointer& reference,
                                  const trace::RunPointer& target, const CompareArguments& given)
 {
     WorkWatch watch("comparing", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-    return diff::compare(reference, target, given.alignment, given.comparison, given.threads,
-                         watch.stopToken(), watch.progress());
+    auto report = diff::compare(reference, target, given.alignment, given.comparison, given.threads,
+                                watch.stopToken(), watch.progress());
+    // Pages of a file that shrank meanwhile read as zeros: such a report would be a lie.
+    for (const trace::RunPointer& run : {reference, target})
+        if (const auto sound = run->stillSound(); report && !sound)
+            return sound.error();
+    return report;
 }
 
 } // namespace

@@ -315,6 +315,8 @@ Result<ArrayExportResult> exportArrays(const trace::Run& run, const fs::path& fo
     Exporter exporter(run, folder, options.raw, std::move(*selection));
     if (auto written = exporter.writeAll(stop, progress); !written)
         return written.error();
+    if (auto sound = run.stillSound(); !sound) // what shrank meanwhile was read as zeros
+        return sound.error();
     result.arrays = exporter.finish();
     return result;
 }
