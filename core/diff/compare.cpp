@@ -114,6 +114,10 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
             others.emplace_back([&, i] { work(parts[i], pieces, trouble, stop, progress); });
         work(parts[0], pieces, trouble, stop, progress);
     }
+    // A source that lost bytes meanwhile explains any other trouble.
+    for (const trace::RunPointer& run : {reference, target})
+        if (auto sound = run->stillSound(); !sound)
+            return sound.error();
     if (trouble.error())
         return *trouble.error();
     for (std::size_t i = 1; i < workers; ++i)

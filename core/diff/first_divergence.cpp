@@ -44,9 +44,11 @@ Divergence atSite(const FoldView& view, std::size_t row, std::size_t tapPair)
                                                ? Site::State::NotRecorded
                                                : view.records[r]->sites[t].state;
                                 }};
-    // Ids may differ over equal logits (sampling): then there is nothing to tell the origin of.
-    if (context.state(row, tapPair) == Site::State::Different)
+    const Site::State state = context.state(row, tapPair);
+    if (state == Site::State::Different)
         divergence.origin = originOf(context, row, tapPair);
+    else if (state == Site::State::Equal) // ids that differ over equal values were chosen otherwise
+        divergence.origin = Origin::Introduced;
     return divergence;
 }
 
@@ -219,6 +221,24 @@ std::optional<Divergence> firstArgmax(const FoldView& view)
     return std::nullopt;
 }
 
+/// A divergence of a router's choice, told by expert ids.
+Divergence atRouter(const FoldView& view, std::size_t row, const trace::RouterLayer& layer)
+{
+    const std::string name = layer.module + ".out";
+    Divergence divergence;
+    const auto tap = view.reference.findTap(name);
+    if (const auto pair = tap ? pairOfTap(view.alignment.taps, *tap) : std::nullopt) {
+        divergence = atSite(view, row, *pair);
+        if (view.records[row]->sites[*pair].state == Site::State::Equal)
+            divergence.note = ", chosen from equal router logits";
+    } else {
+        divergence = atRow(view, row);
+    }
+    divergence.tap = name;
+    divergence.layer = layer.layer;
+    return divergence;
+}
+
 std::optional<Divergence> firstExperts(const FoldView& view)
 {
     for (std::size_t row = 0; row < view.records.size(); ++row) {
@@ -229,22 +249,17 @@ std::optional<Divergence> firstExperts(const FoldView& view)
                                           [](const RouteRecord& r) { return r.cell.replaced > 0; });
         if (changed == routes.end())
             continue;
-        const auto routerPair = static_cast<std::size_t>(changed - routes.begin());
-        const trace::RouterLayer& layer = view.router(routerPair);
-        const std::string name = layer.module + ".out";
-        const auto tap = view.reference.findTap(name);
-        const auto pair = tap ? pairOfTap(view.alignment.taps, *tap) : std::nullopt;
-        Divergence divergence = pair ? atSite(view, row, *pair) : atRow(view, row);
-        divergence.tap = name;
-        divergence.layer = layer.layer;
+        Divergence divergence =
+            atRouter(view, row, view.router(static_cast<std::size_t>(changed - routes.begin())));
         const auto gone = firstMissing(changed->referenceIds, changed->targetIds);
         const auto come = firstMissing(changed->targetIds, changed->referenceIds);
         if (gone)
             divergence.referenceValue = *gone;
         if (come)
             divergence.targetValue = *come;
-        divergence.note = "expert " + (come ? std::to_string(*come) : "none") + " for expert "
-                          + (gone ? std::to_string(*gone) : "none");
+        divergence.note = "expert " + (come ? std::to_string(*come) : std::string("none"))
+                          + " for expert " + (gone ? std::to_string(*gone) : std::string("none"))
+                          + divergence.note;
         return divergence;
     }
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/diff/report_parts.h"
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -73,7 +74,7 @@ std::string originText(const Divergence& divergence)
     if (divergence.ulps)
         text += " (" + std::to_string(*divergence.ulps) + " ulp)";
     else if (divergence.referenceValue && divergence.targetValue
-             && divergence.referenceType == divergence.targetType)
+             && std::isnan(*divergence.referenceValue) != std::isnan(*divergence.targetValue))
         text += " (NaN on one side)";
     return text;
 }

@@ -126,8 +126,10 @@ void FirstDivergenceTest::swappedExpert()
         QCOMPARE(siteOf(report.first.experts), run.samples[row.sample].id + '/'
                                                    + std::to_string(row.position) + "/model.layers."
                                                    + std::to_string(router) + ".mlp.gate.out");
-        QCOMPARE(report.first.experts->note,
-                 "expert " + std::to_string(ids[slot]) + " for expert " + std::to_string(gone));
+        QCOMPARE(report.first.experts->note, "expert " + std::to_string(ids[slot]) + " for expert "
+                                                 + std::to_string(gone)
+                                                 + ", chosen from equal router logits");
+        QVERIFY(report.first.experts->origin == Origin::Introduced);
         QCOMPARE(*report.first.experts->referenceValue, double(gone));
         QCOMPARE(*report.first.experts->targetValue, double(ids[slot]));
         QCOMPARE(report.first.experts->layer, static_cast<std::int32_t>(router));
