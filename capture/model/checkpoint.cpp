@@ -11,6 +11,7 @@
 #include "capture/model/plan_check.h"
 #include "capture/model/tensor_names.h"
 #include "capture/model/weight_index.h"
+#include "core/base/file.h"
 
 #include <utility>
 
@@ -94,9 +95,11 @@ Result<Checkpoint> openCheckpoint(const fs::path& path)
 {
     std::error_code failure;
     const auto status = fs::status(path, failure);
-    if (!fs::exists(status))
+    if (status.type() == fs::file_type::not_found)
         return Error{Errc::NotFound, "no such model folder or file", path.string(),
                      "Check the path"};
+    if (!fs::status_known(status))
+        return base::systemError(failure.value(), "cannot examine", path);
     const bool isFolder = fs::is_directory(status);
     if (!isFolder && !fs::is_regular_file(status))
         return Error{Errc::Unsupported, "is neither a model folder nor a file", path.string(),

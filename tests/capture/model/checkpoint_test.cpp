@@ -7,6 +7,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <unistd.h>
+
 using namespace moire;
 using namespace moire::capture;
 namespace fs = std::filesystem;
@@ -28,6 +30,7 @@ private Q_SLOTS:
     void dtypeMayComeFromTheWeights();
     void refusesHugeClaims();
     void refusesOtherThings();
+    void saysThatAFileCannotBeRead();
 
 private:
     fs::path path() const { return m_folder->path().toStdString(); }
@@ -168,6 +171,35 @@ void CheckpointTest::refusesOtherThings()
     QVERIFY(file.error().text().find("neither a model folder nor") != std::string::npos);
     const auto device = openCheckpoint("/dev/null");
     QVERIFY(!device);
+}
+
+void CheckpointTest::saysThatAFileCannotBeRead()
+{
+    constexpr ::uid_t nobody = 65534;
+    testing::writeFolder(path(), testing::llamaConfig(), testing::llamaShapes());
+    const bool isRoot = ::geteuid() == 0;
+    const auto asNobody = [&] {
+        if (isRoot && ::seteuid(nobody) != 0)
+            return QString("skip");
+        const QString message = openError();
+        if (isRoot && ::seteuid(0) != 0)
+            return QString("skip");
+        return message;
+    };
+    fs::permissions(path(), fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(path() / "config.json", fs::perms::others_read, fs::perm_options::add);
+    for (const char* name : {"model.safetensors", "config.json"}) {
+        fs::permissions(path() / name, fs::perms::none);
+        const QString message = asNobody();
+        if (message == "skip")
+            QSKIP("cannot become another user");
+        QVERIFY2(message.contains(name) && message.contains("Permission denied"),
+                 qPrintable(message));
+    }
+    fs::permissions(path(), fs::perms::owner_write | fs::perms::owner_exec);
+    const QString folder = asNobody();
+    fs::permissions(path(), fs::perms::owner_all);
+    QVERIFY2(folder.contains("Permission denied"), qPrintable(folder));
 }
 
 QTEST_APPLESS_MAIN(CheckpointTest)
