@@ -96,6 +96,19 @@ trace::LogitsInfo logitsInfo(const ModelPlan& plan, const Policy& policy, const 
     return info;
 }
 
+/// What each id decodes to; "" where the tokenizer does not know it; nothing without a tokenizer.
+std::vector<std::string> vocabularyOf(const Checkpoint& checkpoint)
+{
+    std::vector<std::string> vocabulary;
+    if (!checkpoint.tokenizer)
+        return vocabulary;
+    vocabulary.resize(checkpoint.plan.vocabulary);
+    for (std::size_t i = 0; i < vocabulary.size(); ++i)
+        if (const auto id = static_cast<std::int32_t>(i); checkpoint.tokenizer->knows(id))
+            vocabulary[i] = checkpoint.tokenizer->bytesOf(id);
+    return vocabulary;
+}
+
 } // namespace
 
 Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
@@ -120,7 +133,8 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
                    .level = options.level,
                    .taps = taps->taps(),
                    .routers = taps->routers(),
-                   .logits = logitsInfo(checkpoint.plan, *policy, options, prompts)};
+                   .logits = logitsInfo(checkpoint.plan, *policy, options, prompts),
+                   .vocabulary = vocabularyOf(checkpoint)};
     for (const Prompt& prompt : prompts)
         plan.rows += rowsOf(prompt, options);
     plan.bytes = plan.rows * bytesOfRow(plan.header);

@@ -77,6 +77,9 @@ void RecordStreams::addHeader(const trace::RunHeader& header, std::uint64_t rows
         add(Routers, RouterRecord{addText(router.module), router.layer, router.experts,
                                   router.chosen, number(router.logitType),
                                   number(router.weightType), flag(router.hasScores), 0});
+    for (std::size_t id = 0; id < header.vocabulary.size(); ++id)
+        addToken(noSample,
+                 trace::Token{static_cast<std::int32_t>(id), false, -1, header.vocabulary[id]});
     addEnvironment(header.environment);
 }
 
@@ -113,16 +116,20 @@ void RecordStreams::addSample(const trace::Sample& sample)
 
 void RecordStreams::addTokens(trace::SampleIndex sample, const std::vector<trace::Token>& tokens)
 {
-    for (const trace::Token& token : tokens) {
-        const TextRef bytes = addText(token.bytes);
-        add(Tokens, TokenRecord{static_cast<std::uint32_t>(sample),
-                                token.id,
-                                token.textOffset,
-                                bytes.offset,
-                                static_cast<std::uint32_t>(bytes.length),
-                                flag(token.response),
-                                {}});
-    }
+    for (const trace::Token& token : tokens)
+        addToken(static_cast<std::uint32_t>(sample), token);
+}
+
+void RecordStreams::addToken(std::uint32_t sample, const trace::Token& token)
+{
+    const TextRef bytes = addText(token.bytes);
+    add(Tokens, TokenRecord{sample,
+                            token.id,
+                            token.textOffset,
+                            bytes.offset,
+                            static_cast<std::uint32_t>(bytes.length),
+                            flag(token.response),
+                            {}});
 }
 
 void RecordStreams::addEvent(const trace::Event& event)

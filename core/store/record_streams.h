@@ -39,6 +39,7 @@ public:
     std::size_t gatheredBytes() const;
 
 private:
+    void addToken(std::uint32_t sample, const trace::Token& token);
     TextRef addText(std::string_view text);
     void addBytes(std::size_t table, const std::byte* bytes, std::size_t size);
     template <class Record>

@@ -228,7 +228,14 @@ void Decoder::decodeSamples()
 void Decoder::decodeTokens()
 {
     m_tables.tokens.resize(m_tables.samples.size());
+    std::vector<std::string>& vocabulary = m_tables.header.vocabulary;
     forEach<TokenRecord>(Tokens, [&](const TokenRecord& record) {
+        if (record.sample == noSample) {
+            if (record.id < 0 || static_cast<std::size_t>(record.id) != vocabulary.size())
+                return fail(m_specs[Tokens],
+                            "holds a vocabulary that is not in the order of its ids");
+            return vocabulary.push_back(text({record.bytesOffset, record.bytesLength}));
+        }
         if (record.sample >= m_tables.samples.size())
             return fail(m_specs[Tokens], "names a sample that is not there");
         trace::Token token;

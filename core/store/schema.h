@@ -119,6 +119,7 @@ struct SampleRecord
     std::uint64_t choicesBegin;
     std::uint32_t choicesCount, repeat;
 };
+inline constexpr std::uint32_t noSample = 0xFFFFFFFFU; ///< a token record of the vocabulary
 struct TokenRecord
 {
     std::uint32_t sample;

@@ -77,7 +77,8 @@ std::uint64_t chunkRecords(std::uint32_t table, RecordStreams& streams,
     case Routers:
         return std::max<std::uint64_t>(1, streams.stream(table).total.count);
     case Tokens:
-        return std::clamp<std::uint64_t>(rows, 64, 1U << 16U);
+        return streams.stream(Tokens).total.count // the vocabulary
+               + std::clamp<std::uint64_t>(rows, 64, 1U << 16U);
     case Samples:
     case Endings:
         return std::clamp<std::uint64_t>(rows / 32, 16, 1U << 12U);

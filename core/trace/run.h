@@ -26,6 +26,10 @@ struct RunHeader
     std::vector<Tap> taps;            ///< in execution order
     std::vector<RouterLayer> routers; ///< in layer order
     LogitsInfo logits;
+    /// What each id decodes to, by id, so that ids of top-K tables can be read; may be invalid
+    /// UTF-8.
+    /// "" = the tokenizer does not know the id; empty when the run was made without a tokenizer.
+    std::vector<std::string> vocabulary;
     friend bool operator==(const RunHeader&, const RunHeader&) = default;
 };
 

@@ -216,7 +216,11 @@ QString tokenText(const std::string& bytes, std::int32_t id)
 QString tokenText(const Compared& compared, std::int32_t id)
 {
     const auto word = compared.words.find(id);
-    return word == compared.words.end() ? QStringLiteral("<%1>").arg(id) : word->second;
+    if (word != compared.words.end())
+        return word->second;
+    const auto& vocabulary = compared.reference->header().vocabulary;
+    const auto place = static_cast<std::size_t>(id);
+    return tokenText(id >= 0 && place < vocabulary.size() ? vocabulary[place] : std::string(), id);
 }
 
 } // namespace moire::widgets

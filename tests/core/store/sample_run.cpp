@@ -79,6 +79,7 @@ trace::RunHeader sampleHeader(trace::Level level)
     header.routers = {{"model.layers.0.mlp.gate", 0, 8, 2, DType::FP32, DType::BF16, false},
                       {"model.layers.1.mlp.gate", 1, 5, 3, DType::BF16, DType::FP32, true}};
     header.logits = {50, 4, DType::BF16, 2};
+    header.vocabulary = {"a", "", "\xff", " b"};
     return header;
 }
 
