@@ -6,10 +6,12 @@
 #include "app/terminal/terminal.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
+#include <mutex>
 #include <unistd.h>
 #include <utility>
 
@@ -17,16 +19,28 @@ namespace moire::app {
 
 namespace {
 
-constexpr long pollNanoseconds = 100'000'000;
+constexpr std::chrono::milliseconds pollInterval{100};
 constexpr const char* clearLine = "\r\x1b[K";
 
-sigset_t interruptSignals()
+/// How often the user asked to stop. A handler and not a mask: a library's threads may be older
+/// than main() (OpenBLAS starts its own when it is loaded), and would take the signal unblocked.
+volatile std::sig_atomic_t interruptions = 0;
+
+extern "C" void countInterruption(int)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    return set;
+    if (interruptions > 0)
+        ::_exit(exitTrouble);
+    interruptions = 1;
+}
+
+void onInterruption(void (*handler)(int))
+{
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
 }
 
 } // namespace
@@ -35,8 +49,8 @@ WorkWatch::WorkWatch(std::string words, ProgressLine line)
     : m_words(std::move(words))
     , m_shown(line == ProgressLine::Shown && ::isatty(STDERR_FILENO) == 1)
 {
-    const sigset_t signals = interruptSignals();
-    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    interruptions = 0;
+    onInterruption(countInterruption);
     m_thread = std::jthread([this](const std::stop_token& ended) { watch(ended); });
 }
 
@@ -44,17 +58,18 @@ WorkWatch::~WorkWatch()
 {
     m_thread.request_stop();
     m_thread.join();
-    const sigset_t signals = interruptSignals();
-    ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    onInterruption(SIG_DFL);
 }
 
 void WorkWatch::watch(const std::stop_token& ended)
 {
-    const sigset_t signals = interruptSignals();
-    const timespec wait{0, pollNanoseconds};
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
     while (!ended.stop_requested()) {
-        if (::sigtimedwait(&signals, nullptr, &wait) > 0 && !m_stop.request_stop())
-            ::_exit(exitTrouble);
+        never.wait_for(lock, ended, pollInterval, [] { return false; }); // or until `ended`
+        if (interruptions > 0)
+            m_stop.request_stop();
         if (m_shown && !ended.stop_requested())
             draw();
     }

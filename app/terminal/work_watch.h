@@ -18,8 +18,7 @@ enum class ProgressLine
 };
 
 /// While it lives: shows how far the work is, and turns Ctrl-C and SIGTERM into a stop request; a
-/// second one ends the program at once. Make it before any other thread, so that they inherit the
-/// blocked signals.
+/// second one ends the program at once. One at a time.
 class WorkWatch
 {
 public:
