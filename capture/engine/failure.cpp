@@ -3,6 +3,7 @@
 
 #include "capture/engine/failure.h"
 
+#include <algorithm>
 #include <string>
 
 namespace moire::capture {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace moire::capture {
 
@@ -132,7 +133,7 @@ at::Tensor geluNew(const at::Tensor& x)
         return round(widened(t) * factor);
     };
     const at::Tensor cube = round(at::pow(widened(x), 3.0));
-    const at::Tensor inner = times(x + times(cube, 0.044715), std::sqrt(2.0 / M_PI));
+    const at::Tensor inner = times(x + times(cube, 0.044715), std::sqrt(2.0 / std::numbers::pi));
     const at::Tensor outer = round(widened(round(at::tanh(widened(inner)))) + 1.0);
     return times(x, 0.5) * outer;
 }
