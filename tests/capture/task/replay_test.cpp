@@ -171,8 +171,11 @@ void ReplayTest::offsetsRunOnFromPromptToResponse()
     trace::RunBuilder builder(header, "run");
     TokenOffsets sink(builder);
     // A token of id n has n bytes in this test.
-    const auto first = sink.beginSample({.id = "a"}, tokensOf({2, 3}, false));
-    const auto second = sink.beginSample({.id = "b"}, tokensOf({5}, false));
+    trace::Sample sample;
+    sample.id = "a";
+    const auto first = sink.beginSample(sample, tokensOf({2, 3}, false));
+    sample.id = "b";
+    const auto second = sink.beginSample(sample, tokensOf({5}, false));
     QVERIFY(first && second);
     QVERIFY(sink.addTokens(*first, tokensOf({4}, true)));
     QVERIFY(sink.addTokens(*second, tokensOf({1}, true)));

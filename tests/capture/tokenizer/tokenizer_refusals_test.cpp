@@ -127,9 +127,9 @@ void TokenizerRefusalsTest::constructsAreRefusedByName_data()
             [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
             "special_tokens": {"<s>": {"ids": [77]}}})",
         d, "77");
-    row("not JSON", R"("version")", "version", d, "tokenizer description");
+    row("not JSON", R"("version")", "version", d, "not JSON");
     row("a list", sound.constData(), "[1, 2]", d, "tokenizer description");
-    row("empty", sound.constData(), "", d, "tokenizer description");
+    row("empty", sound.constData(), "", d, "not JSON");
 }
 
 void TokenizerRefusalsTest::constructsAreRefusedByName()
