@@ -34,9 +34,9 @@ private Q_SLOTS:
 
 private:
     fs::path path() const { return m_folder->path().toStdString(); }
-    QString openError() const
+    QString openError(const std::string& below = {}) const
     {
-        const auto opened = openCheckpoint(path());
+        const auto opened = openCheckpoint(path() / below);
         return opened ? QString() : QString::fromStdString(opened.error().text());
     }
     static void eachTensor()
@@ -178,27 +178,30 @@ void CheckpointTest::saysThatAFileCannotBeRead()
     constexpr ::uid_t nobody = 65534;
     testing::writeFolder(path(), testing::llamaConfig(), testing::llamaShapes());
     const bool isRoot = ::geteuid() == 0;
-    const auto asNobody = [&] {
+    const auto asNobody = [&](const std::string& below) {
         if (isRoot && ::seteuid(nobody) != 0)
             return QString("skip");
-        const QString message = openError();
+        const QString message = openError(below);
         if (isRoot && ::seteuid(0) != 0)
             return QString("skip");
         return message;
     };
-    fs::permissions(path(), fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
-    fs::permissions(path() / "config.json", fs::perms::others_read, fs::perm_options::add);
+    constexpr auto openFolder = static_cast<fs::perms>(0755);
+    constexpr auto closedFolder = static_cast<fs::perms>(0);
+    fs::permissions(path(), openFolder);
+    fs::permissions(path() / "config.json", static_cast<fs::perms>(0644));
     for (const char* name : {"model.safetensors", "config.json"}) {
         fs::permissions(path() / name, fs::perms::none);
-        const QString message = asNobody();
+        const QString message = asNobody({});
         if (message == "skip")
             QSKIP("cannot become another user");
         QVERIFY2(message.contains(name) && message.contains("Permission denied"),
                  qPrintable(message));
     }
-    fs::permissions(path(), fs::perms::owner_write | fs::perms::owner_exec);
-    const QString folder = asNobody();
-    fs::permissions(path(), fs::perms::owner_all);
+    fs::create_directory(path() / "inner");
+    fs::permissions(path(), closedFolder);
+    const QString folder = asNobody("inner");
+    fs::permissions(path(), openFolder);
     QVERIFY2(folder.contains("Permission denied"), qPrintable(folder));
 }
 
