@@ -37,10 +37,18 @@ std::vector<std::int32_t> responseIds(std::span<const trace::Token> tokens)
     return ids;
 }
 
+/// False for a sample that an incomplete capture was cut off in: its response is not an answer.
+bool isEnded(const trace::Run& run, trace::SampleIndex sample)
+{
+    return run.complete() || !run.samples()[indexOf(sample)].stopReason.empty();
+}
+
 std::vector<Responses> responsesOf(const FoldView& view)
 {
     std::vector<Responses> all;
     for (const Alignment::SamplePair& pair : view.alignment.samples) {
+        if (!isEnded(view.reference, pair.reference) || !isEnded(view.target, pair.target))
+            continue;
         Responses responses{responseIds(view.reference.tokens(pair.reference)),
                             responseIds(view.target.tokens(pair.target)),
                             view.reference.samples()[indexOf(pair.reference)].id};
@@ -136,7 +144,9 @@ void addTokenMeasures(const FoldView& view, Measures& measures)
     std::string why = whyNoFreeRun(view);
     const std::vector<Responses> all = why.empty() ? responsesOf(view) : std::vector<Responses>();
     if (why.empty() && all.empty())
-        why = "no response tokens were generated";
+        why = view.reference.complete() && view.target.complete()
+                  ? "no response tokens were generated"
+                  : "no response ended in both runs";
     std::array<Measure, 4> made{named("G1", why), named("G2", why), named("G4", why),
                                 named("G5", why)};
     if (!all.empty())
