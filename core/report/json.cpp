@@ -52,8 +52,12 @@ Json alignmentObject(const diff::AlignmentSummary& alignment)
     out["taps_only_target"] = strings(alignment.tapsOnlyTarget);
     out["incomplete_reference"] = alignment.incompleteReference;
     out["incomplete_target"] = alignment.incompleteTarget;
-    out["missing_reference"] = alignment.missingReference;
-    out["missing_target"] = alignment.missingTarget;
+    // 0 of an incomplete capture means that nobody knows how many rows it lacks.
+    const auto missing = [](bool incomplete, std::uint64_t rows) {
+        return incomplete && rows == 0 ? Json(nullptr) : Json(rows);
+    };
+    out["missing_reference"] = missing(alignment.incompleteReference, alignment.missingReference);
+    out["missing_target"] = missing(alignment.incompleteTarget, alignment.missingTarget);
     out["remarks"] = strings(alignment.remarks);
     return out;
 }
