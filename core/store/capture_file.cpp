@@ -50,7 +50,9 @@ Error notACapture(std::span<const std::byte> bytes, const std::filesystem::path&
     for (std::uint64_t at = userBlockBytes; !hdf5 && at < bytes.size(); at *= 2)
         hdf5 = startsWith(bytes.subspan(at), hdf5Signature);
     return {Errc::Unsupported,
-            hdf5 ? "is an HDF5 file, but not a capture" : "is not a capture (nor any HDF5 file)",
+            hdf5 ? "is an HDF5 file, but not a capture, or one that was cut off before it recorded "
+                   "anything"
+                 : "is not a capture (nor any HDF5 file)",
             path.string(), "Name a .moire file written by moire-capture"};
 }
 

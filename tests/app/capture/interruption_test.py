@@ -61,28 +61,39 @@ class Interruption(CaptureCase):
             self.assertGreater(compared, 50)
         return rows
 
+    def kill_after_flush(self, path, part, fraction):
+        """Starts a run and kills it some time after its first flush; false when it had ended by then."""
+        process = self.start(path)
+        while process.poll() is None and committed_rows(part) == 0:
+            time.sleep(0.01)
+        time.sleep(fraction * self.seconds)
+        ended = process.poll() is not None
+        process.kill()
+        process.communicate()
+        return not ended
+
     def test_kill(self):
         self.finished()
-        between, sound = 0, 0
-        for attempt in range(ATTEMPTS):
-            if sound >= MOMENTS and between >= MOMENTS_BETWEEN:
-                break
-            path = self.folder / f"{attempt}.moire"
-            part = Path(f"{path}.part")
-            process = self.start(path)
-            # From the start of the run to past its end, in steps that no flush interval divides.
-            time.sleep(self.seconds * (0.02 + 0.93 * ((attempt * 0.618) % 1.0)))
-            ended = process.poll() is not None
-            process.send_signal(signal.SIGKILL)
+        for attempt in range(MOMENTS - MOMENTS_BETWEEN):  # any moment, from the start of the program on
+            part = self.folder / f"any{attempt}.moire.part"
+            process = self.start(part.with_suffix(""))
+            time.sleep(attempt / (MOMENTS - MOMENTS_BETWEEN) * self.seconds)
+            process.kill()
             process.communicate()
-            sound += 1
-            if ended or not part.exists():
-                continue
-            if self.assert_beginning_of_the_whole(part) > 0:
+            if part.exists() and committed_rows(part) > 0:
+                self.assert_beginning_of_the_whole(part)
+        between = 0
+        for attempt in range(ATTEMPTS):
+            if between == MOMENTS_BETWEEN:
+                break
+            part = self.folder / f"{attempt}.moire.part"
+            # The golden section spreads the moments without repeating any.
+            if self.kill_after_flush(part.with_suffix(""), part, 0.7 * ((attempt * 0.618) % 1.0)):
+                self.assertGreater(self.assert_beginning_of_the_whole(part), 0)
+                self.assertFalse(part.with_suffix("").exists())
+                part.unlink()
                 between += 1
-            self.assertFalse(path.exists())
-            part.unlink()
-        self.assertGreaterEqual(between, MOMENTS_BETWEEN)
+        self.assertEqual(between, MOMENTS_BETWEEN)
 
     def stopped_by(self, number):
         path = self.folder / "stopped.moire"
