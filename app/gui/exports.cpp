@@ -9,6 +9,8 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
+#include <filesystem>
+
 namespace moire::gui {
 
 Exports::Exports(QWidget& window)
@@ -38,6 +40,12 @@ void Exports::askForReport(const widgets::ComparedPointer& compared)
 
 void Exports::writeReport(const widgets::ComparedPointer& compared, const QString& file)
 {
+    for (const std::string& capture : {compared->reference->source(), compared->target->source()}) {
+        std::error_code ignored; // a file that is not there is none of the captures
+        if (std::filesystem::equivalent(capture, file.toStdString(), ignored))
+            return tell(file, Error{Errc::Invalid, "is one of the captures compared",
+                                    file.toStdString(), "Name another file for the report"});
+    }
     Q_EMIT noticed(QStringLiteral("Writing %1…").arg(file));
     m_job.start(
         [compared, path = file.toStdString()](std::stop_token) {

@@ -8,7 +8,11 @@
 #include <QApplication>
 #include <QStyleFactory>
 
+#include <cerrno>
 #include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -18,6 +22,16 @@ bool hasDisplay()
     return !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")
            || !qEnvironmentVariableIsEmpty("DISPLAY")
            || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+/// Qt makes this folder too, but complains while it does.
+void provideRuntimeFolder()
+{
+    if (!qEnvironmentVariableIsEmpty("XDG_RUNTIME_DIR"))
+        return;
+    const std::string folder = "/tmp/runtime-moire-" + std::to_string(geteuid());
+    if (mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST)
+        qputenv("XDG_RUNTIME_DIR", QByteArray::fromStdString(folder));
 }
 
 } // namespace
@@ -36,6 +50,7 @@ int main(int argc, char** argv)
                                    "there is no display to open a window on",
                                    {},
                                    "use --screenshot FILE.png, or moire-diff for a report"});
+    provideRuntimeFolder();
     int plainCount = 1; // our options are parsed; Qt gets none
     QApplication application(plainCount, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("moire"));

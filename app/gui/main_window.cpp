@@ -68,8 +68,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     setWindowTitle(QStringLiteral("Moire"));
     setWindowIcon(m_look.icon(QStringLiteral("moire")));
     setAcceptDrops(true);
-    constexpr QSize leastSize(960, 600);
-    setMinimumSize(leastSize);
+    setMinimumSize(960, 600);
     makePages();
     statusBar()->addWidget(m_statusLeft, 1);
     statusBar()->addPermanentWidget(m_statusRight);
@@ -102,6 +101,7 @@ void MainWindow::makePages()
                        "first place where they part is shown first."),
         QStringLiteral("No capture yet? moire-capture run MODEL --text \"…\" -o ref.moire makes "
                        "one; ./moire.sh demo makes a pair."));
+    m_start->setPicture(windowIcon().pixmap(64));
     m_start->addAction(m_actions->at(Command::Open), true);
     m_failed->addAction(m_actions->at(Command::Open), true);
     m_failed->addAction(m_actions->at(Command::Reload), false);
@@ -158,9 +158,8 @@ void MainWindow::wireActions()
     on(Command::Environment, [this] { showEnvironment(); });
     on(Command::Recentre, [this] { m_comparison->recentre(); });
     on(Command::ZoomFit, [this] { m_comparison->heatCanvas().fit(); });
-    constexpr double zoomStep = 1.25;
-    on(Command::ZoomIn, [this] { m_comparison->heatCanvas().zoomBy(zoomStep); });
-    on(Command::ZoomOut, [this] { m_comparison->heatCanvas().zoomBy(1 / zoomStep); });
+    on(Command::ZoomIn, [this] { m_comparison->heatCanvas().zoomBy(HeatCanvas::keyStep); });
+    on(Command::ZoomOut, [this] { m_comparison->heatCanvas().zoomBy(1 / HeatCanvas::keyStep); });
     on(Command::NextTab, [this] { m_comparison->showNextTab(); });
     on(Command::ThemeLight, [this] { chooseTheme(ThemeKind::Light); });
     on(Command::ThemeDark, [this] { chooseTheme(ThemeKind::Dark); });
@@ -284,6 +283,7 @@ void MainWindow::showCompared(const ComparedPointer& compared)
     m_actions->setComparing(true);
     m_comparison->setCompared(compared);
     m_pages->setCurrentWidget(m_comparison);
+    m_comparison->heatCanvas().setFocus();
     setWindowTitle(filesText(m_paths) + QStringLiteral(" – Moire"));
     m_statusLeft->setText(workDone(*compared));
     m_statusRight->setText(workLeft(*compared));

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ constexpr int trouble = 2;
 
 Error wrongValue(const std::string& option, const std::string& value, const std::string& allowed)
 {
-    return {Errc::Invalid, option + " cannot be '" + value + "'", {}, "give " + allowed};
+    return {Errc::Invalid, option + " cannot be '" + value + "'", {}, "Give " + allowed};
 }
 
 std::optional<QSize> sizeFrom(const std::string& text)
@@ -56,7 +57,7 @@ Result<Options> checked(const RawOptions& raw)
             options.site = link->site;
     } else if (raw.files.size() == 1) {
         return Error{Errc::Invalid, "one capture alone cannot be compared", raw.files[0],
-                     "name two: moire REF TARGET"};
+                     "Name two: moire REF TARGET"};
     } else if (raw.files.size() == 2) {
         options.paths = {QString::fromStdString(raw.files[0]),
                          QString::fromStdString(raw.files[1])};
@@ -73,12 +74,18 @@ Result<Options> checked(const RawOptions& raw)
     if (!raw.size.empty()) {
         const auto size = sizeFrom(raw.size);
         if (!size)
-            return wrongValue("--size", raw.size, "WIDTHxHEIGHT from 320x320, such as 1280x800");
+            return wrongValue("--size", raw.size, "WIDTHxHEIGHT, from 320x320 to 16384x16384");
         options.size = *size;
         options.hasSize = true;
     }
+    for (const QString& capture : {options.paths.reference, options.paths.target}) {
+        std::error_code ignored; // what does not exist is told when it is opened
+        if (std::filesystem::equivalent(capture.toStdString(), raw.screenshot, ignored))
+            return Error{Errc::Invalid, "is one of the captures to compare", raw.screenshot,
+                         "Name another file for the picture"};
+    }
     if (!options.site.isEmpty() && options.paths.isEmpty())
-        return Error{Errc::Invalid, "--goto needs two captures", {}, "name them: moire REF TARGET"};
+        return Error{Errc::Invalid, "--goto needs two captures", {}, "Name them: moire REF TARGET"};
     return options;
 }
 
@@ -113,7 +120,7 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        return reportTrouble({Errc::Invalid, error.what(), {}, "see moire --help"});
+        return reportTrouble({Errc::Invalid, error.what(), {}, "See moire --help"});
     }
     Result<Options> options = checked(raw);
     if (!options)

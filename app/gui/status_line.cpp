@@ -27,7 +27,8 @@ QString workDone(const widgets::Compared& compared)
     QStringList parts{QStringLiteral("Compared %1 rows × %2 taps")
                           .arg(counted(alignment.rows), counted(alignment.taps))};
     parts.append(QStringLiteral("%1 s").arg(compared.seconds, 0, 'f', 2));
-    if (compared.bytes > 0 && compared.seconds > 0)
+    // The speed of small files says nothing: opening them takes longer than comparing.
+    if (static_cast<double>(compared.bytes) > gigabyte / 10 && compared.seconds > 0)
         parts.append(QStringLiteral("%1 GB/s").arg(
             static_cast<double>(compared.bytes) / gigabyte / compared.seconds, 0, 'f', 2));
     return parts.join(separator);

@@ -161,6 +161,8 @@ void WindowActions::makeToolBar(QMainWindow& window)
 {
     auto* bar = window.addToolBar(QStringLiteral("Main"));
     bar->setObjectName(QStringLiteral("mainToolBar"));
+    constexpr int iconEdge = 16;
+    bar->setIconSize({iconEdge, iconEdge});
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     const auto button = [this, bar](Command command, Qt::ToolButtonStyle style, const char* name) {

@@ -10,7 +10,6 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 namespace moire::test {
 
@@ -20,16 +19,24 @@ using numeric::DType;
 namespace env = trace::env;
 
 /// Counter-based noise: the same place gives the same number in both runs.
-double uniform(std::uint64_t a, std::uint64_t b, std::uint64_t c)
+std::uint64_t noise(std::uint64_t a, std::uint64_t b, std::uint64_t c)
 {
-    const std::uint64_t bits = numeric::mix64(numeric::mix64(a * 0x9E3779B97F4A7C15ULL + b) + c);
-    return static_cast<double>(bits >> 11U) * 0x1p-53;
+    return numeric::mix64(numeric::mix64(a * 0x9E3779B97F4A7C15ULL + b) + c);
 }
 
+double uniform(std::uint64_t a, std::uint64_t b, std::uint64_t c)
+{
+    return static_cast<double>(noise(a, b, c) >> 11U) * 0x1p-53;
+}
+
+/// Nearly normal: four 16-bit uniforms summed (Irwin–Hall), mean 0, variance 1.
 double normal(std::uint64_t a, std::uint64_t b, std::uint64_t c)
 {
-    const double u = std::max(uniform(a, b, 2 * c), 1e-12);
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * uniform(a, b, 2 * c + 1));
+    const std::uint64_t bits = noise(a, b, c);
+    double sum = 0;
+    for (unsigned shift = 0; shift < 64; shift += 16)
+        sum += static_cast<double>((bits >> shift) & 0xFFFFU) * 0x1p-16;
+    return (sum - 2.0) * 1.7320508075688772;
 }
 
 std::string wordAt(std::size_t i)
@@ -76,8 +83,11 @@ std::vector<std::byte> rowOf(const MadeModel& model, const trace::Tap& tap, std:
                            ? 6.0
                            : 0.0);
         std::uint16_t bits = numeric::bf16FromFloat(static_cast<float>(value));
-        if (target && differs && (uniform(place, 23, i) < share || (i == 0 && order % 7 != 3)))
-            bits = static_cast<std::uint16_t>(bits + (uniform(place, 29, i) < 0.9 ? 1 : 2));
+        if (target && differs) {
+            const double draw = uniform(place, 23, i);
+            if (draw < share || (i == 0 && order % 7 != 3))
+                bits = static_cast<std::uint16_t>(bits + (draw < 0.9 * share ? 1 : 2));
+        }
         setBf16(bytes, i, bits);
     }
     return bytes;

@@ -75,6 +75,12 @@ HeatGrid HeatGrid::ofRoutes(const Compared& compared, std::size_t sample)
     return {routers, columns, std::move(cells)};
 }
 
+bool HeatGrid::holds(float value) const
+{
+    const std::vector<float>& cells = m_levels.front();
+    return std::find(cells.begin(), cells.end(), value) != cells.end();
+}
+
 std::size_t HeatGrid::levelColumns(std::size_t level) const
 {
     return (m_columns + (std::size_t{1} << level) - 1) >> level;

@@ -35,6 +35,9 @@ public:
         return m_levels.front()[row * m_columns + column];
     }
 
+    /// Whether any cell has this code or value.
+    bool holds(float value) const;
+
     /// Per token position the largest cell of its column.
     const std::vector<float>& columnMaxima() const { return m_columnMaxima; }
     /// Per token position the first row that differs; rows() where none does.

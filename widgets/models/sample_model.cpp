@@ -38,7 +38,11 @@ QString measureOf(const Compared& compared, const SampleEntry& entry)
             largest = std::max(largest, static_cast<float>(compared.report.logits[row].forwardKl));
     if (largest < 0)
         return {};
-    return QStringLiteral("KL %1").arg(textOfNumber(static_cast<double>(largest), 2));
+    if (largest == 0)
+        return QStringLiteral("max KL 0");
+    QString number = QString::number(static_cast<double>(largest), 'e', 1);
+    number.replace(QLatin1String("e-0"), QLatin1String("e-"));
+    return QStringLiteral("max KL ") + number;
 }
 
 } // namespace

@@ -152,7 +152,9 @@ QString Look::styleSheet() const
     put("onAccent", m_theme.kind == ThemeKind::Light ? QColor(Qt::white) : m_theme.ground);
     put("chip", m_theme.chip);
     put("selection", m_theme.selection);
-    sheet.replace(QLatin1String("@mono@"), m_monoFamily);
+    sheet.replace(QLatin1String("@kind@"), m_theme.kind == ThemeKind::Light
+                                               ? QLatin1String("light")
+                                               : QLatin1String("dark"));
     return sheet;
 }
 
@@ -163,19 +165,24 @@ QIcon Look::icon(const QString& name) const
 
 QIcon Look::icon(const QString& name, const QColor& colour) const
 {
-    QByteArray svg = resource(QStringLiteral(":/icons/%1.svg").arg(name));
-    svg.replace("currentColor", colour.name().toLatin1());
-    QSvgRenderer renderer(svg);
+    const QByteArray drawing = resource(QStringLiteral(":/icons/%1.svg").arg(name));
     QIcon icon;
-    for (const int scale : {1, 2, 3}) {
-        constexpr int edge = 16;
-        QPixmap pixmap(edge * scale, edge * scale);
+    const auto add = [&icon, &drawing](const QColor& tint, QIcon::Mode mode, int edge) {
+        QByteArray svg = drawing;
+        svg.replace("currentColor", tint.name().toLatin1());
+        QSvgRenderer renderer(svg);
+        QPixmap pixmap(edge, edge);
         pixmap.fill(Qt::transparent);
         QPainter painter(&pixmap);
+        // Half a line of text lies a little below the middle of its box: icons follow it.
+        painter.translate(0, edge / 16.0);
         renderer.render(&painter);
         painter.end();
-        pixmap.setDevicePixelRatio(scale);
-        icon.addPixmap(pixmap);
+        icon.addPixmap(pixmap, mode);
+    };
+    for (const int edge : {16, 32, 48, 96}) {
+        add(colour, QIcon::Normal, edge);
+        add(m_theme.faint, QIcon::Disabled, edge);
     }
     return icon;
 }

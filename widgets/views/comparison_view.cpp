@@ -19,7 +19,7 @@ namespace moire::widgets {
 namespace {
 
 constexpr int samplesWidth = 212;
-constexpr int inspectorWidth = 300;
+constexpr int inspectorWidth = 316;
 
 QSplitter* makeSplitter(Qt::Orientation orientation)
 {
@@ -82,7 +82,6 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     page->addWidget(m_runs);
     page->addWidget(m_verdict);
     page->addWidget(m_families);
-    m_tabs->setDocumentMode(true);
     m_tabs->addTab(new LogitsView(look, cursor, m_details), QStringLiteral("Logits"));
     m_tabs->addTab(new TopKView(look, cursor, m_details), QStringLiteral("Top-K"));
     m_tabs->addTab(new RoutingView(look, cursor, m_details), QStringLiteral("Routing"));

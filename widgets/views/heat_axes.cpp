@@ -8,7 +8,7 @@
 #include <QFontMetrics>
 
 #include <algorithm>
-#include <array>
+#include <functional>
 
 namespace moire::widgets::heatAxes {
 
@@ -17,35 +17,65 @@ namespace {
 constexpr int markLane = 16;
 constexpr int numberLane = 18;
 constexpr int lineHeight = 16;
+constexpr int swatch = 12;      // edge of a sample in the legend
+constexpr int smallestBar = 32; // of the colour scale
 constexpr qreal nameRowHeight = 13;
-constexpr int tickDistance = 48;
-constexpr qreal labelDistance = 16;
+constexpr int tickDistance = 40;
+constexpr qreal labelDistance = 22;
 
-/// The smallest of 1, 2, 5, 10, 20, … whose columns stand at least `tickDistance` apart.
-std::size_t tickStep(qreal columnWidth)
+/// The smallest of 1, 2, 5, 10, 20, … steps of `pitch` pixels that are at least `distance` wide.
+std::size_t roundStep(qreal pitch, qreal distance)
 {
     std::size_t decade = 1;
     for (;;) {
         for (const std::size_t factor : {1U, 2U, 5U})
-            if (static_cast<qreal>(decade * factor) * columnWidth >= tickDistance)
+            if (static_cast<qreal>(decade * factor) * pitch >= distance)
                 return decade * factor;
         decade *= 10;
     }
 }
 
-bool holdsCode(const HeatGrid& grid, float code)
+/// Every how many groups get a label, so that labels keep apart.
+std::size_t labelStep(const Frame& frame)
 {
-    return std::find(grid.columnMaxima().begin(), grid.columnMaxima().end(), code)
-           != grid.columnMaxima().end();
+    const auto groups = static_cast<qreal>(frame.content.groupTicks.size());
+    const auto rows = static_cast<qreal>(frame.content.grid->rows());
+    return groups == 0 ? 1 : roundStep(frame.cell.height() * rows / groups, labelDistance);
 }
 
-bool holdsNotRecorded(const HeatGrid& grid)
+/// Width of the colour scale with the numbers at its ends.
+int scaleRoom(const Frame& frame, int bar)
 {
-    for (std::size_t row = 0; row < grid.rows(); ++row)
-        for (std::size_t column = 0; column < grid.columns(); ++column)
-            if (grid.at(row, column) == cell::notRecorded)
-                return true;
-    return false;
+    const QFont font = frame.look.font(TextRole::Small);
+    return paint::widthOf(font, frame.content.lowText) + bar
+           + paint::widthOf(font, frame.content.highText) + 2 + 2 * Look::gap;
+}
+
+/// The colour scale with the numbers at its ends, at the right end of the cells or of the room.
+void paintScale(QPainter& painter, const Frame& frame, const QRect& room)
+{
+    const Theme& theme = frame.look.theme();
+    const QFont font = frame.look.font(TextRole::Small);
+    const int highWidth = paint::widthOf(font, frame.content.highText) + 1;
+    const int lowWidth = paint::widthOf(font, frame.content.lowText) + 1;
+    constexpr int barHeight = 8;
+    for (const int barWidth : {128, 64, smallestBar}) {
+        const int needed = scaleRoom(frame, barWidth);
+        if (needed > room.width())
+            continue;
+        const int left =
+            std::max(room.left(), std::min(frame.used.right() + 1, room.right() + 1) - needed);
+        const auto word = [&](int x, int width, const QString& text) {
+            paint::text(painter, QRect(x, room.y(), width, room.height()),
+                        Qt::AlignLeft | Qt::AlignVCenter, text, font, theme.dim);
+        };
+        word(left, lowWidth, frame.content.lowText);
+        const int bar = left + lowWidth + Look::gap;
+        frame.content.scale.paintBar(
+            painter, {bar, room.y() + (room.height() - barHeight) / 2, barWidth, barHeight});
+        word(bar + barWidth + Look::gap, highWidth, frame.content.highText);
+        return;
+    }
 }
 
 } // namespace
@@ -83,13 +113,12 @@ void paintRows(QPainter& painter, const Frame& frame)
         }
         return;
     }
-    qreal last = -labelDistance;
-    for (const auto& [row, label] : frame.content.groupTicks) {
+    const std::size_t every = labelStep(frame);
+    for (std::size_t i = 0; i < frame.content.groupTicks.size(); i += every) {
+        const auto& [row, label] = frame.content.groupTicks[i];
         const qreal y = frame.yOf(static_cast<double>(row));
-        if (y < frame.used.y() - 1 || y > frame.used.bottom() - lineHeight / 2.0
-            || y - last < labelDistance)
+        if (y < frame.used.y() - 1 || y > frame.used.bottom() - lineHeight / 2.0)
             continue;
-        last = y;
         painter.setPen(theme.faint);
         painter.drawLine(QPointF(right + 2, y + 0.5), QPointF(frame.used.x() - 2, y + 0.5));
         paint::text(
@@ -114,7 +143,7 @@ void paintColumns(QPainter& painter, const Frame& frame)
     for (const std::size_t column : frame.content.flips)
         paint::flipMark(painter, {centre(column), top + markLane / 2.0}, theme.target);
     painter.restore();
-    const std::size_t step = tickStep(frame.cell.width());
+    const std::size_t step = roundStep(frame.cell.width(), tickDistance);
     const QFont font = frame.look.font(TextRole::Small);
     for (std::size_t column = 0; column < frame.content.grid->columns(); column += step) {
         const qreal x = centre(column);
@@ -130,65 +159,51 @@ void paintColumns(QPainter& painter, const Frame& frame)
 void paintLegend(QPainter& painter, const Frame& frame, const QRect& widget)
 {
     const Theme& theme = frame.look.theme();
-    const QFont font = frame.look.font(TextRole::Small);
     const int y = std::min(frame.used.bottom() + 1 + markLane + numberLane + Look::step,
                            widget.bottom() - lineHeight - Look::step);
+    QRect room(frame.used.x(), y, widget.right() - Look::inset - frame.used.x(), lineHeight);
+    const int scaleWidth = scaleRoom(frame, smallestBar) + Look::inset;
     const Hatch hatch(theme);
-    int x = frame.used.x();
-    const auto word = [&](const QString& text) {
-        x += paint::text(painter, QRect(x, y, widget.width(), lineHeight),
-                         Qt::AlignLeft | Qt::AlignVCenter, text, font, theme.dim)
-             + Look::inset;
+    using Draw = std::function<void(const QRect&)>;
+    const auto entry = [&](const QString& text, const Draw& draw) {
+        const int width = paint::widthOf(frame.look.font(TextRole::Small), text);
+        if (room.width() < swatch + Look::step + width + Look::inset + scaleWidth)
+            return;
+        draw(QRect(room.x(), y + (lineHeight - swatch) / 2, swatch, swatch));
+        room.setLeft(room.left() + swatch + Look::step);
+        paint::text(painter, QRect(room.x(), y, width + 1, lineHeight),
+                    Qt::AlignLeft | Qt::AlignVCenter, text, frame.look.font(TextRole::Small),
+                    theme.dim);
+        room.setLeft(room.left() + width + Look::inset);
     };
-    const auto swatch = [&](const std::function<void(const QRect&)>& fill) {
-        const QRect box(x, y + 2, 12, 12);
-        fill(box);
+    const auto framed = [&painter, &theme](const QRect& box) {
         painter.setPen(theme.line);
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(box.adjusted(0, 0, -1, -1));
-        x += box.width() + Look::step;
     };
-    const auto mark = [&](void (*draw)(QPainter&, const QPointF&, const QColor&),
-                          const QColor& colour) {
-        draw(painter, {x + 5.0, y + lineHeight / 2.0}, colour);
-        x += 12 + Look::step / 2;
-    };
-    swatch([&](const QRect& box) { painter.fillRect(box, theme.equal); });
-    word(QStringLiteral("equal"));
-    if (holdsCode(*frame.content.grid, cell::notComparable)) {
-        swatch([&](const QRect& box) { hatch.paint(painter, box, cell::notComparable); });
-        word(QStringLiteral("not comparable"));
-    }
-    if (holdsNotRecorded(*frame.content.grid)) {
-        swatch([&](const QRect& box) { hatch.paint(painter, box, cell::notRecorded); });
-        word(QStringLiteral("not recorded"));
-    }
-    if (!frame.content.flips.empty()) {
-        mark(paint::flipMark, theme.target);
-        word(QStringLiteral("top-1 flips"));
-    }
-    if (!frame.content.routeChanges.empty()) {
-        mark(paint::routeMark, theme.reference);
-        word(QStringLiteral("experts change"));
-    }
-    constexpr int barWidth = 128;
-    constexpr int barHeight = 8;
-    const int highWidth = paint::widthOf(font, frame.content.highText);
-    const int lowWidth = paint::widthOf(font, frame.content.lowText);
-    const int right =
-        std::max(frame.used.right(), x + lowWidth + barWidth + highWidth + 3 * Look::gap);
-    const int barLeft =
-        std::min(right, widget.right() - Look::inset) - highWidth - Look::gap - barWidth;
-    if (barLeft - lowWidth - Look::gap < x)
-        return;
-    const auto at = [&](int left, int width, const QString& text, Qt::Alignment alignment) {
-        paint::text(painter, QRect(left, y, width, lineHeight), alignment | Qt::AlignVCenter, text,
-                    font, theme.dim);
-    };
-    at(barLeft - Look::gap - lowWidth, lowWidth + 1, frame.content.lowText, Qt::AlignLeft);
-    frame.content.scale.paintBar(painter,
-                                 {barLeft, y + (lineHeight - barHeight) / 2, barWidth, barHeight});
-    at(barLeft + barWidth + Look::gap, highWidth + 1, frame.content.highText, Qt::AlignLeft);
+    entry(QStringLiteral("equal"), [&](const QRect& box) {
+        painter.fillRect(box, theme.equal);
+        framed(box);
+    });
+    if (!frame.content.flips.empty())
+        entry(QStringLiteral("top-1 flips"), [&](const QRect& box) {
+            paint::flipMark(painter, QRectF(box).center(), theme.target);
+        });
+    if (!frame.content.routeChanges.empty())
+        entry(QStringLiteral("experts change"), [&](const QRect& box) {
+            paint::routeMark(painter, QRectF(box).center(), theme.reference);
+        });
+    if (frame.content.grid->holds(cell::notComparable))
+        entry(QStringLiteral("not comparable"), [&](const QRect& box) {
+            hatch.paint(painter, box, cell::notComparable);
+            framed(box);
+        });
+    if (frame.content.grid->holds(cell::notRecorded))
+        entry(QStringLiteral("not recorded"), [&](const QRect& box) {
+            hatch.paint(painter, box, cell::notRecorded);
+            framed(box);
+        });
+    paintScale(painter, frame, room);
 }
 
 void paintScrollMarks(QPainter& painter, const Frame& frame, const QRect& area)

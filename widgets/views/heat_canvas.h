@@ -45,6 +45,7 @@ public:
     void zoom(double factor, QPointF centre);
     void zoomBy(double factor) { zoom(factor, QRectF(cellArea()).center()); }
     void pan(double pixelsX, double pixelsY);
+    static constexpr double keyStep = 1.25; ///< zoom of one key press
 
     QSize sizeHint() const override { return {560, 320}; }
     /// The cells now in view: x = columns, y = rows.

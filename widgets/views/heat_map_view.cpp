@@ -119,7 +119,6 @@ QString HeatMapView::note() const
 void HeatMapView::keyPressEvent(QKeyEvent* event)
 {
     const Place& place = m_cursor.place();
-    constexpr double keyZoom = 1.25;
     constexpr double keyPan = 64;
     switch (event->key()) {
     case Qt::Key_Left:
@@ -135,10 +134,10 @@ void HeatMapView::keyPressEvent(QKeyEvent* event)
         m_cursor.moveTap(place.tap + 1);
         break;
     case Qt::Key_W:
-        m_canvas->zoomBy(keyZoom);
+        m_canvas->zoomBy(HeatCanvas::keyStep);
         break;
     case Qt::Key_S:
-        m_canvas->zoomBy(1 / keyZoom);
+        m_canvas->zoomBy(1 / HeatCanvas::keyStep);
         break;
     case Qt::Key_A:
         m_canvas->pan(-keyPan, 0);

@@ -15,6 +15,8 @@ namespace moire::widgets {
 namespace {
 
 constexpr int elementRowHeight = 20;
+constexpr int elementWidth = 60;
+constexpr int ulpsWidth = 52;
 
 } // namespace
 
@@ -33,6 +35,7 @@ Inspector::Inspector(const Look& look, Cursor& cursor, CursorDetails& details, Q
     , m_elements(new QTableView)
 {
     auto* content = new QWidget;
+    content->setObjectName(QStringLiteral("panelGround"));
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -60,6 +63,11 @@ Inspector::Inspector(const Look& look, Cursor& cursor, CursorDetails& details, Q
     m_elements->verticalHeader()->setMinimumSectionSize(elementRowHeight);
     m_elements->verticalHeader()->setDefaultSectionSize(elementRowHeight);
     m_elements->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    for (const auto& [narrow, wide] : {std::pair(ElementModel::Element, elementWidth),
+                                       std::pair(ElementModel::Ulps, ulpsWidth)}) {
+        m_elements->horizontalHeader()->setSectionResizeMode(narrow, QHeaderView::Fixed);
+        m_elements->setColumnWidth(narrow, wide);
+    }
     m_elements->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_elements->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_elements->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

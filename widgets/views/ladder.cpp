@@ -19,11 +19,11 @@ namespace {
 constexpr int headHeight = 24;
 constexpr int rowHeight = 22;
 constexpr int barHeight = 12;
-constexpr int rankWidth = 48;
-constexpr int valueWidth = 76;
+constexpr int rankWidth = 40;
+constexpr int headWord = 48; // room of "target"
 constexpr int mostLabel = 128;
-constexpr int mostBar = 200;
-constexpr int mostLines = 160;
+constexpr int mostBar = 320;
+constexpr int mostLines = 240;
 
 int rankOf(const LadderEntry& entry, bool target)
 {
@@ -40,6 +40,7 @@ double valueOf(const LadderEntry& entry, bool target)
 struct Ladder::Columns
 {
     int label = 0;                 ///< width of a label
+    int value = 0;                 ///< width of a number
     int bar = 0;                   ///< width of a full bar
     int lines = 0;                 ///< width of the gap between the sides
     int reference = 0, target = 0; ///< where each side begins
@@ -112,11 +113,16 @@ Ladder::Columns Ladder::columns() const
         widest = std::max(widest, paint::widthOf(mono, entry.label));
     Columns at;
     at.label = std::min(widest, mostLabel) + Look::inset;
-    const int room = width() - 2 * Look::inset - rankWidth - 2 * (at.label + valueWidth);
+    const QFont small = m_look.font(TextRole::MonoSmall);
+    for (const LadderEntry& entry : m_entries)
+        for (const bool target : {false, true})
+            at.value = std::max(at.value, paint::widthOf(small, valueText(entry, target)));
+    at.value += Look::inset;
+    const int room = width() - 2 * Look::inset - rankWidth - 2 * (at.label + at.value);
     at.lines = std::clamp(room / 4, 40, mostLines);
     at.bar = std::clamp((room - at.lines) / 2, 16, mostBar);
     at.reference = Look::inset + rankWidth;
-    at.target = at.reference + at.label + at.bar + valueWidth + at.lines;
+    at.target = at.reference + at.label + at.bar + at.value + at.lines;
     return at;
 }
 
@@ -126,6 +132,15 @@ const LadderEntry* Ladder::entryAt(int rank, bool target) const
         if (rankOf(entry, target) == rank)
             return &entry;
     return nullptr;
+}
+
+QString Ladder::valueText(const LadderEntry& entry, bool target) const
+{
+    const int rank = rankOf(entry, target);
+    const LadderEntry* next = rank < 0 ? nullptr : entryAt(rank + 1, target);
+    const bool tied = next != nullptr && valueOf(*next, target) == valueOf(entry, target);
+    return textOfNumber(valueOf(entry, target), m_digits)
+           + (tied ? QStringLiteral(" =") : QString());
 }
 
 double Ladder::barShare(double value) const
@@ -158,11 +173,8 @@ void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
         painter.setBrush(blended(colour, theme.panel, 0.8));
         painter.drawRoundedRect(
             QRectF(left + at.label, y + (rowHeight - barHeight) / 2.0, bar, barHeight), 2, 2);
-        const LadderEntry* next = entryAt(rank + 1, target);
-        const bool tied = next != nullptr && valueOf(*next, target) == value;
-        paint::text(painter, QRect(left + at.label + bar + Look::gap, y, valueWidth, rowHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter,
-                    textOfNumber(value, m_digits) + (tied ? QStringLiteral(" =") : QString()),
+        paint::text(painter, QRect(left + at.label + bar + Look::gap, y, at.value, rowHeight),
+                    Qt::AlignLeft | Qt::AlignVCenter, valueText(*entry, target),
                     m_look.font(TextRole::MonoSmall), theme.dim);
     }
 }
@@ -170,38 +182,45 @@ void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
 void Ladder::paintLines(QPainter& painter, const Columns& at) const
 {
     const Theme& theme = m_look.theme();
-    const qreal left = at.target - at.lines + Look::gap;
-    const qreal right = at.target - Look::inset;
-    const auto middle = [](int rank) { return headHeight + rank * rowHeight + rowHeight / 2.0; };
+    const int left = at.target - at.lines + Look::gap;
+    const int right = at.target - Look::inset;
+    const auto middle = [](int rank) { return headHeight + rank * rowHeight + rowHeight / 2; };
+    const auto isShown = [this](int rank) { return rank >= 0 && rank < shownRanks(); };
     for (const LadderEntry& entry : m_entries) {
         const int from = entry.referenceRank;
         const int to = entry.targetRank;
-        const bool crosses = from != to;
-        painter.setPen(QPen(crosses ? theme.target : theme.line, crosses ? 1.5 : 1.5));
+        constexpr qreal lineWidth = 1.5;
+        painter.setPen(QPen(from == to ? theme.line : theme.target, lineWidth));
         painter.setBrush(Qt::NoBrush);
-        if (from >= 0 && from < shownRanks() && to >= 0 && to < shownRanks()) {
+        if (isShown(from) && isShown(to)) {
             QPainterPath path(QPointF(left, middle(from)));
-            const qreal bend = (left + right) / 2;
+            const qreal bend = (left + right) / 2.0;
             path.cubicTo(bend, middle(from), bend, middle(to), right, middle(to));
             painter.drawPath(path);
-        } else if (from >= 0 && from < shownRanks()) {
-            const QString text = to >= 0 ? QStringLiteral("→ %1").arg(to + 1)
-                                         : QStringLiteral("left the top %1").arg(m_ranks);
-            paint::text(painter,
-                        QRect(static_cast<int>(left),
-                              static_cast<int>(middle(from)) - rowHeight / 2, at.lines, rowHeight),
-                        Qt::AlignLeft | Qt::AlignVCenter, text, m_look.font(TextRole::Small),
-                        theme.faint);
-        } else if (to >= 0 && to < shownRanks()) {
-            const QString text =
-                from >= 0 ? QStringLiteral("%1 →").arg(from + 1) : QStringLiteral("new");
-            paint::text(painter,
-                        QRect(static_cast<int>(left), static_cast<int>(middle(to)) - rowHeight / 2,
-                              at.lines - Look::inset - Look::gap, rowHeight),
-                        Qt::AlignRight | Qt::AlignVCenter, text, m_look.font(TextRole::Small),
-                        theme.faint);
+        } else if (isShown(from)) {
+            paintEnd(painter, QRect(left, middle(from), right - left, 0), false,
+                     to >= 0 ? QStringLiteral("→ %1").arg(to + 1)
+                             : QStringLiteral("left the top %1").arg(m_ranks));
+        } else if (isShown(to)) {
+            paintEnd(painter, QRect(left, middle(to), right - left, 0), true,
+                     from >= 0 ? QStringLiteral("%1 →").arg(from + 1) : QStringLiteral("new"));
         }
     }
+}
+
+void Ladder::paintEnd(QPainter& painter, const QRect& line, bool target, const QString& words) const
+{
+    const QFont font = m_look.font(TextRole::Small);
+    // Both sides may have an end in the same line.
+    if (2 * paint::widthOf(font, words) <= line.width()) {
+        paint::text(painter, line.adjusted(0, -rowHeight / 2, 0, rowHeight / 2),
+                    (target ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, words, font,
+                    m_look.theme().faint);
+        return;
+    }
+    constexpr int stub = 8;
+    const int x = target ? line.right() + 1 - stub : line.left();
+    painter.drawLine(x, line.top(), x + stub, line.top());
 }
 
 void Ladder::paintEvent(QPaintEvent*)
@@ -224,7 +243,7 @@ void Ladder::paintEvent(QPaintEvent*)
     paintSide(painter, at, true);
     paint::text(
         painter,
-        QRect(at.target + at.label, 0, width() - Look::inset - at.target - at.label, headHeight),
+        QRect(at.target + headWord, 0, width() - Look::inset - at.target - headWord, headHeight),
         Qt::AlignRight | Qt::AlignVCenter, m_note, m_look.font(TextRole::Small), theme.dim);
 }
 

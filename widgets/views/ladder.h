@@ -46,7 +46,11 @@ private:
     const LadderEntry* entryAt(int rank, bool target) const;
     void paintSide(QPainter& painter, const Columns& at, bool target) const;
     void paintLines(QPainter& painter, const Columns& at) const;
+    /// An entry that the other side does not show, in words or as a stub where there is no room.
+    void paintEnd(QPainter& painter, const QRect& line, bool target, const QString& words) const;
     double barShare(double value) const;
+    /// With "=" where the next one has the same value.
+    QString valueText(const LadderEntry& entry, bool target) const;
 
     const Look& m_look;
     std::vector<LadderEntry> m_entries;

@@ -47,8 +47,8 @@ RoutingView::RoutingView(const Look& look, Cursor& cursor, CursorDetails& detail
     auto* layout = new QHBoxLayout(both);
     layout->setContentsMargins(0, Look::gap, 0, 0);
     layout->setSpacing(Look::gap);
-    layout->addWidget(m_map, 1);
-    layout->addLayout(m_expertsStack, 1);
+    layout->addWidget(m_map, 2);
+    layout->addLayout(m_expertsStack, 3);
     m_stack->addWidget(both);
     m_stack->addWidget(m_state);
     m_map->setAccessibleName(QStringLiteral("Experts replaced by layer and token"));

@@ -60,6 +60,8 @@ std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* deta
     } else {
         words(QStringLiteral("digests"),
               equal ? QStringLiteral("equal: so are all bits") : QStringLiteral("differ"), true);
+        words(QStringLiteral("values"), QStringLiteral("not recorded in both runs"), false);
+        words(QStringLiteral("for more"), QStringLiteral("capture with --level full"), false);
     }
     if (equal)
         return facts;
@@ -86,10 +88,12 @@ std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
     facts.push_back(
         {QStringLiteral("bits"), text(report::bitsText(worst.referenceBits, detail.referenceType)),
          text(report::bitsText(worst.targetBits, detail.targetType)), true, false, false, false});
-    facts.push_back(
-        {QStringLiteral("type"), text(std::string(numeric::nameOf(detail.referenceType))),
-         text(std::string(numeric::nameOf(detail.targetType))), true, false, false, false});
-    facts.push_back({QStringLiteral("sign, exponent, mantissa · %1 ulp").arg(signedUlps(worst)),
+    const QString type = text(std::string(numeric::nameOf(detail.referenceType)));
+    const QString otherType = text(std::string(numeric::nameOf(detail.targetType)));
+    if (type != otherType)
+        facts.push_back({QStringLiteral("type"), type, otherType, true, false, false, false});
+    facts.push_back({QStringLiteral("%1: sign, exponent, mantissa · %2 ulp")
+                         .arg(type == otherType ? type : QStringLiteral("bits"), signedUlps(worst)),
                      text(report::fieldsText(worst.referenceBits, detail.referenceType)),
                      text(report::fieldsText(worst.targetBits, detail.targetType)), true, false,
                      false, true});

@@ -33,12 +33,14 @@ QLabel* makeLabel(QWidget* parent)
 StateView::StateView(const Look& look, QWidget* parent)
     : QWidget(parent)
     , m_look(look)
+    , m_picture(new QLabel(this))
     , m_title(makeLabel(this))
     , m_sentence(makeLabel(this))
     , m_hint(makeLabel(this))
     , m_progress(new QProgressBar(this))
     , m_buttons(new QHBoxLayout)
 {
+    m_picture->hide();
     m_progress->setTextVisible(false);
     m_progress->setRange(0, progressSteps);
     m_progress->setFixedWidth(progressWidth);
@@ -50,6 +52,7 @@ StateView::StateView(const Look& look, QWidget* parent)
     layout->addStretch(2);
     auto* column = new QVBoxLayout;
     column->setSpacing(Look::gap);
+    column->addWidget(m_picture, 0, Qt::AlignHCenter);
     column->addWidget(m_title);
     column->addWidget(m_sentence);
     column->addWidget(m_progress, 0, Qt::AlignHCenter);
@@ -72,7 +75,9 @@ StateView::StateView(const Look& look, QWidget* parent)
 
 void StateView::restyle()
 {
-    m_title->setFont(m_look.font(TextRole::BaseStrong));
+    QFont heading = m_look.font(m_picture->isHidden() ? TextRole::BaseStrong : TextRole::Verdict);
+    heading.setWeight(QFont::DemiBold);
+    m_title->setFont(heading);
     m_sentence->setFont(m_look.font(TextRole::Base));
     m_hint->setFont(m_look.font(TextRole::Small));
     const auto tint = [](QLabel* label, const QColor& colour) {
@@ -92,6 +97,13 @@ void StateView::setState(const QString& title, const QString& sentence, const QS
     m_hint->setVisible(!hint.isEmpty());
     setAccessibleName(title);
     setAccessibleDescription(sentence + ' ' + hint);
+}
+
+void StateView::setPicture(const QPixmap& picture)
+{
+    m_picture->setPixmap(picture);
+    m_picture->show();
+    restyle();
 }
 
 void StateView::setProgress(double share)

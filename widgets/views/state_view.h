@@ -22,6 +22,8 @@ public:
     explicit StateView(const Look& look, QWidget* parent = nullptr);
 
     void setState(const QString& title, const QString& sentence, const QString& hint);
+    /// A picture above the title, which is then set large.
+    void setPicture(const QPixmap& picture);
     /// 0 … 1; negative: no bar.
     void setProgress(double share);
     /// Buttons stand in a row below the text, in the order added.
@@ -31,6 +33,7 @@ private:
     void restyle();
 
     const Look& m_look;
+    QLabel* m_picture;
     QLabel* m_title;
     QLabel* m_sentence;
     QLabel* m_hint;

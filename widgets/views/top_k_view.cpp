@@ -27,13 +27,14 @@ std::vector<LadderEntry> ladderOf(const Compared& compared, const diff::LogitsDe
     return entries;
 }
 
-QString marginText(double margin, std::optional<std::uint64_t> ulps)
+QString marginText(const diff::LogitsDetail& detail)
 {
-    const QString text = textOfNumber(margin, 4);
-    return ulps ? text
-                      + QStringLiteral(" (%1 ulp)")
-                            .arg(QString::fromStdString(report::grouped(*ulps)))
-                : text;
+    if (detail.referenceMarginUlps && detail.targetMarginUlps)
+        return QString::fromStdString(report::grouped(*detail.referenceMarginUlps) + ", "
+                                      + report::grouped(*detail.targetMarginUlps) + " ulp");
+    constexpr int digits = 4;
+    return textOfNumber(detail.row.referenceMargin, digits) + QStringLiteral(", ")
+           + textOfNumber(detail.row.targetMargin, digits);
 }
 
 TopKView::TopKView(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent)
@@ -69,12 +70,9 @@ void TopKView::refresh()
     constexpr int mostRanks = 10;
     m_ladder->setEntries(ladderOf(*compared, *detail.value), std::min(ranks, mostRanks),
                          logitDigits);
-    m_ladder->setHeads(
-        QStringLiteral("rank"),
-        QStringLiteral("after token %1 · margin %2, %3")
-            .arg(m_cursor.place().column)
-            .arg(marginText(detail.value->row.referenceMargin, detail.value->referenceMarginUlps),
-                 marginText(detail.value->row.targetMargin, detail.value->targetMarginUlps)));
+    m_ladder->setHeads(QStringLiteral("rank"), QStringLiteral("after token %1 · margin %2")
+                                                   .arg(m_cursor.place().column)
+                                                   .arg(marginText(*detail.value)));
     m_stack->setCurrentWidget(m_ladder);
 }
 

@@ -32,7 +32,7 @@ private:
 
 /// The rungs of a logits row's ladder.
 std::vector<LadderEntry> ladderOf(const Compared& compared, const diff::LogitsDetail& detail);
-/// "0.125 (1 ulp)", "–" where there is no margin.
-QString marginText(double margin, std::optional<std::uint64_t> ulps);
+/// Margins of both runs: "11, 12 ulp"; in logits where there are no ulps.
+QString marginText(const diff::LogitsDetail& detail);
 
 } // namespace moire::widgets

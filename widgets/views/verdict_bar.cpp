@@ -17,7 +17,8 @@ namespace moire::widgets {
 namespace {
 
 constexpr int markColumn = 20;
-constexpr int leadLimit = 60; // characters; a colon behind them does not end a heading
+constexpr int longVerdict = 140; // characters; longer ones are set a little smaller
+constexpr int leadLimit = 60;    // characters; a colon behind them does not end a heading
 
 } // namespace
 
@@ -77,7 +78,10 @@ void VerdictBar::setReport(const diff::Report& report)
 
 void VerdictBar::restyle()
 {
-    m_text->setFont(m_look.font(TextRole::Verdict));
+    QFont font = m_look.font(TextRole::Verdict);
+    if (m_verdict.size() > longVerdict)
+        font.setPixelSize(font.pixelSize() - 1);
+    m_text->setFont(font);
     m_text->setText(verdictMarkup(m_verdict, m_look.font(TextRole::Mono).family()));
     m_text->setAccessibleName(m_verdict);
     m_copy->setIcon(m_look.icon(QStringLiteral("copy")));

@@ -134,6 +134,7 @@ void ProgramTest::trouble_data()
     QTest::newRow("no such site") << files
                                          + QStringList{"--goto", "fact/99/lm_head.out",
                                                        "--screenshot", "x.png"};
+    QTest::newRow("onto a capture") << files + QStringList{"--screenshot", "./target.moire"};
     QTest::newRow("no such folder") << files + QStringList{"--screenshot", "no/such/x.png"};
 }
 

@@ -7,6 +7,7 @@
 #include "widgets/views/comparison_view.h"
 
 #include <QClipboard>
+#include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
 #include <QGuiApplication>
@@ -260,6 +261,9 @@ void WindowTest::dropOpens()
     window.show();
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(m_reference), QUrl::fromLocalFile(m_target)});
+    QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(&window, &enter);
+    QVERIFY(enter.isAccepted());
     QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, {});
     QCoreApplication::sendEvent(&window, &drop);
     QTRY_VERIFY(window.isSettled());

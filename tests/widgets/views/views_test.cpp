@@ -244,8 +244,13 @@ void ViewsTest::ladderRungs()
     QCOMPARE(rungs.size(), std::size_t{3}); // expert 1 was chosen by neither
     QCOMPARE(rungs[1].label, QStringLiteral("expert 2"));
     QCOMPARE(rungs[1].targetRank, -1);
-    QCOMPARE(marginText(0.125, 1), QStringLiteral("0.125 (1 ulp)"));
-    QCOMPARE(marginText(0.125, std::nullopt), QStringLiteral("0.125"));
+    diff::LogitsDetail logits;
+    logits.row.referenceMargin = 0.125;
+    logits.row.targetMargin = 0.25;
+    QCOMPARE(marginText(logits), QStringLiteral("0.125, 0.25"));
+    logits.referenceMarginUlps = 1;
+    logits.targetMarginUlps = 1234;
+    QCOMPARE(marginText(logits), QStringLiteral("1, 1,234 ulp"));
     const Look look(ThemeKind::Light);
     Ladder ladder(look);
     ladder.resize(600, 200);
