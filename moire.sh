@@ -52,6 +52,7 @@ as_root() {
 }
 
 need_packages() {
+    command -v dpkg-query >/dev/null || fail "this script knows Debian's packages only; see HACKING.md for building by hand"
     local missing=() name
     for name in "$@"; do
         [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
@@ -64,11 +65,11 @@ need_packages() {
 }
 
 need_python() {
-    if [ ! -x "$venv/bin/python" ]; then
+    if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         [ "$install" = yes ] || fail "the Python environment build/venv is missing; run without --no-install"
         say "Making a Python environment in build/venv"
         # Debian's own interpreter: python3-venv belongs to it, whatever else is first on the PATH.
-        /usr/bin/python3 -m venv "$venv"
+        /usr/bin/python3 -m venv --clear "$venv"
     fi
     local missing=() name
     for name in "$@"; do
@@ -170,7 +171,7 @@ is_fresh() {
 capture() { # output, then arguments for moire-capture run
     local output=$1
     shift
-    if is_fresh "$output" "$build/bin/moire-capture" "$demo_prompts"; then
+    if is_fresh "$output" "$build/bin/moire-capture" "$demo_prompts" "$demo_model"; then
         echo "  $(basename "$output") is there already"
         return
     fi
@@ -205,6 +206,7 @@ make_moe() {
 }
 
 command_demo() {
+    [ $# -le 1 ] || fail "unknown argument $2; try ./moire.sh help"
     local kind=${1:-smollm2} policy=bf16
     case $kind in
     smollm2 | moe) ;;
@@ -229,11 +231,13 @@ command_demo() {
     say "The target on the reference's tokens"
     print_verdict "$reference" "$steps"
 
+    local shown=no
     if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
         echo
         echo "Opening the window on both runs; close it to end the demo."
-        "$build/bin/moire" "$reference" "$steps"
-    else
+        if "$build/bin/moire" "$reference" "$steps"; then shown=yes; fi
+    fi
+    if [ $shown = no ]; then
         say "No display: writing the report and a picture of the window"
         local status=0
         "$build/bin/moire-diff" "$reference" "$steps" --format html -o "$demo/report.html" --quiet || status=$?
@@ -260,7 +264,10 @@ command=$1
 shift
 case $command in
 demo) command_demo "$@" ;;
-build) command_build ;;
+build)
+    [ $# -eq 0 ] || fail "unknown argument $1; try ./moire.sh help"
+    command_build
+    ;;
 test) command_test "$@" ;;
 bench) command_bench "$@" ;;
 help | --help | -h) usage ;;
