@@ -44,7 +44,7 @@ void describeNumerics(const Policy& policy, const RunOptions& options,
     if (options.arithmetic == "ordered")
         environment.set(env::kPlan, std::string("one fp32 accumulator, ascending, fused"));
     else if (TORCH_VERSION_MAJOR < 2 && options.device == "cpu" && policy.name() != "fp32")
-        environment.set(env::kPlan, std::string("the library's fp32 product of widened values"));
+        environment.set(env::kPlan, std::string("the library's fp64 product of widened values"));
     environment.set(env::tpSize, std::int64_t{1});
     environment.set(env::reduction, std::string("none"));
     environment.set(env::attention, std::string("eager"));

@@ -12,6 +12,7 @@
 #include "core/numeric/top_k.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <chrono>
@@ -237,7 +238,7 @@ Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const Ru
     if (!taps)
         return taps.error();
     return atEdge([&]() -> Result<void> {
-        const at::NoGradGuard noGradients;
+        const c10::NoGradGuard noGradients;
         const auto begin = std::chrono::steady_clock::now();
         model.operations().useThreads(options.threads);
         Recorder recorder(plan.header, sink, options.threads);
@@ -270,7 +271,7 @@ Result<std::string> checkObserver(const Model& model, const Checkpoint& /*checkp
     if (!taps)
         return taps.error();
     return atEdge([&]() -> Result<std::string> {
-        const at::NoGradGuard noGradients;
+        const c10::NoGradGuard noGradients;
         model.operations().useThreads(options.threads);
         trace::RunBuilder scratch(plan.header, "observer check");
         throwIfFailed([&]() -> Result<void> {

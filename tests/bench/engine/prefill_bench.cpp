@@ -8,6 +8,7 @@
 #include "tests/bench/figure.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -139,7 +140,7 @@ private:
 
 int runBench()
 {
-    const at::NoGradGuard noGradients;
+    const c10::NoGradGuard noGradients;
     Checkpoint checkpoint;
     checkpoint.plan = smolPlan();
     checkpoint.weights = std::make_shared<RandomWeights>(checkpoint.plan);
