@@ -21,7 +21,7 @@ using namespace moire::capture;
 namespace {
 
 constexpr std::int64_t promptTokens = 256;
-constexpr int repetitions = 5;
+constexpr int repetitions = 9;
 
 /// SmolLM2-135M's shapes.
 ModelPlan smolPlan()
