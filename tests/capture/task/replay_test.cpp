@@ -187,8 +187,8 @@ void ReplayTest::offsetsRunOnFromPromptToResponse()
     const auto run = builder.snapshot();
     QVERIFY(run->complete());
     std::vector<std::int64_t> offsets;
-    for (const auto sample : {*first, *second})
-        for (const trace::Token& token : run->tokens(sample))
+    for (const auto index : {*first, *second})
+        for (const trace::Token& token : run->tokens(index))
             offsets.push_back(token.textOffset);
     QCOMPARE(offsets, (std::vector<std::int64_t>{0, 2, 5, 9, 0, 5}));
 }
