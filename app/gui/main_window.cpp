@@ -6,6 +6,7 @@
 #include "app/gui/status_line.h"
 #include "core/base/text.h"
 #include "core/report/number.h"
+#include "widgets/dialogs/about_box.h"
 #include "widgets/dialogs/environment_dialog.h"
 #include "widgets/dialogs/go_to_dialog.h"
 #include "widgets/dialogs/keys_dialog.h"
@@ -21,7 +22,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
-#include <QMessageBox>
 #include <QMimeData>
 #include <QSettings>
 #include <QStackedWidget>
@@ -33,13 +33,18 @@ using namespace widgets;
 
 namespace {
 
-constexpr int pollInterval = 100; // ms between two looks at the progress of a job
-constexpr int noticeTime = 6000;  // ms that a notice stays in the status bar
+constexpr int noticeTime = 6000; // ms that a notice stays in the status bar
 const QString geometryKey = QStringLiteral("geometry");
 
 QString shown(const std::string& text)
 {
     return QString::fromStdString(text);
+}
+
+void openDialog(QDialog* dialog)
+{
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 QString filesText(const RunPaths& paths)
@@ -63,7 +68,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     , m_statusLeft(new QLabel)
     , m_statusRight(new QLabel)
     , m_exports(new Exports(*this))
-    , m_openJob(this)
+    , m_opener(new Opener(this))
 {
     setWindowTitle(QStringLiteral("Moire"));
     setWindowIcon(m_look.icon(QStringLiteral("moire")));
@@ -73,8 +78,10 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     statusBar()->addWidget(m_statusLeft, 1);
     statusBar()->addPermanentWidget(m_statusRight);
     statusBar()->setSizeGripEnabled(false);
-    m_poll.setInterval(pollInterval);
-    connect(&m_poll, &QTimer::timeout, this, &MainWindow::pollProgress);
+    connect(m_opener, &Opener::progressed, this, &MainWindow::showProgress);
+    connect(m_opener, &Opener::opened, this, &MainWindow::showCompared);
+    connect(m_opener, &Opener::measured, this, &MainWindow::showMeasured);
+    connect(m_opener, &Opener::failed, this, &MainWindow::showFailure);
     connect(&m_look, &Look::changed, this, &MainWindow::applyTheme);
     wireActions();
     wireSteps();
@@ -164,12 +171,8 @@ void MainWindow::wireActions()
     on(Command::ThemeLight, [this] { chooseTheme(ThemeKind::Light); });
     on(Command::ThemeDark, [this] { chooseTheme(ThemeKind::Dark); });
     on(Command::ThemeDesktop, [this] { chooseTheme(std::nullopt); });
-    on(Command::Keys, [this] {
-        auto* dialog = new KeysDialog(m_look, m_actions->all(), this);
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->open();
-    });
-    on(Command::About, [this] { showAbout(); });
+    on(Command::Keys, [this] { openDialog(new KeysDialog(m_look, m_actions->all(), this)); });
+    on(Command::About, [this] { showAboutBox(*this); });
     connect(m_exports, &Exports::noticed, this,
             [this](const QString& sentence) { statusBar()->showMessage(sentence, noticeTime); });
     connect(m_actions, &WindowActions::measureChosen, this,
@@ -222,18 +225,8 @@ void MainWindow::openRuns(const RunPaths& paths, const QString& site)
     m_paths = paths;
     m_site = site;
     m_trouble.reset();
-    m_progress = std::make_shared<base::Progress>();
     showLoading();
-    m_poll.start();
-    m_openJob.start([paths, progress = m_progress](
-                        std::stop_token stop) { return widgets::openRuns(paths, stop, *progress); },
-                    [this](const Result<ComparedPointer>& compared) {
-                        m_poll.stop();
-                        if (compared)
-                            showCompared(*compared);
-                        else
-                            showFailure(compared.error());
-                    });
+    m_opener->start(paths);
 }
 
 void MainWindow::showLoading()
@@ -247,17 +240,12 @@ void MainWindow::showLoading()
         m_pages->setCurrentWidget(m_loading);
 }
 
-void MainWindow::pollProgress()
+void MainWindow::showProgress(double share)
 {
-    const auto done = m_progress->done.load();
-    const auto total = m_progress->total.load();
-    if (total == 0)
-        return;
-    m_pages->setCurrentWidget(m_loading);
-    m_loading->setState(QStringLiteral("Comparing"), filesText(m_paths),
-                        QStringLiteral("%1 of %2")
-                            .arg(shown(report::grouped(done)), shown(report::grouped(total))));
-    m_loading->setProgress(static_cast<double>(done) / static_cast<double>(total));
+    if (m_opener->isOpening())
+        m_loading->setProgress(share);
+    else
+        m_statusLeft->setText(QStringLiteral("Measuring… %1 %").arg(static_cast<int>(100 * share)));
 }
 
 void MainWindow::showFailure(const Error& error)
@@ -285,8 +273,8 @@ void MainWindow::showCompared(const ComparedPointer& compared)
     m_pages->setCurrentWidget(m_comparison);
     m_comparison->heatCanvas().setFocus();
     setWindowTitle(filesText(m_paths) + QStringLiteral(" – Moire"));
-    m_statusLeft->setText(workDone(*compared));
     m_statusRight->setText(workLeft(*compared));
+    m_statusLeft->setText(QStringLiteral("Measuring…"));
     if (m_recent)
         m_recent->add(m_paths);
     if (m_site.isEmpty())
@@ -300,6 +288,18 @@ void MainWindow::showCompared(const ComparedPointer& compared)
     }
 }
 
+void MainWindow::showMeasured(const ComparedPointer& compared)
+{
+    m_comparison->refine(compared);
+    m_statusLeft->setText(workDone(*compared));
+    m_statusRight->setText(workLeft(*compared));
+}
+
+bool MainWindow::isUsable() const
+{
+    return m_cursor.compared() && !m_opener->isOpening() && m_comparison->isSettled();
+}
+
 bool MainWindow::showTab(const QString& name)
 {
     return m_comparison->showTab(name);
@@ -307,7 +307,7 @@ bool MainWindow::showTab(const QString& name)
 
 bool MainWindow::isSettled() const
 {
-    return !m_openJob.isPending() && !m_exports->isPending() && m_comparison->isSettled();
+    return !m_opener->isPending() && !m_exports->isPending() && m_comparison->isSettled();
 }
 
 void MainWindow::rememberSettings()
@@ -322,27 +322,23 @@ void MainWindow::rememberSettings()
 void MainWindow::askForFiles()
 {
     auto* dialog = new OpenDialog(m_look, m_paths, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { openRuns(dialog->paths()); });
-    dialog->open();
+    openDialog(dialog);
 }
 
 void MainWindow::askForSite()
 {
     auto* dialog = new GoToDialog(m_look, m_cursor.compared(), m_cursor.place(), this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this,
             [this, dialog] { m_cursor.moveTo(*dialog->place()); });
-    dialog->open();
+    openDialog(dialog);
 }
 
 void MainWindow::showEnvironment()
 {
     if (!m_cursor.compared())
         return;
-    auto* dialog = new EnvironmentDialog(m_look, m_cursor.compared()->report, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
+    openDialog(new EnvironmentDialog(m_look, m_cursor.compared()->report, this));
 }
 
 void MainWindow::copyLink()
@@ -354,20 +350,6 @@ void MainWindow::copyLink()
                         siteText(*m_cursor.compared(), m_cursor.place())};
     QApplication::clipboard()->setText(textOf(link));
     statusBar()->showMessage(QStringLiteral("Copied a link to %1").arg(link.site), noticeTime);
-}
-
-void MainWindow::showAbout()
-{
-    auto* box = new QMessageBox(
-        QMessageBox::NoIcon, QStringLiteral("About Moire"),
-        QStringLiteral("<b>Moire %1</b><p>Lays two runs of one language model over each other and "
-                       "shows where they first part.</p><p>The window is free software under the "
-                       "GNU General Public License, version 3 or later.</p>")
-            .arg(QCoreApplication::applicationVersion()),
-        QMessageBox::Close, this);
-    box->setIconPixmap(windowIcon().pixmap(48));
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)

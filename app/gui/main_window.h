@@ -4,15 +4,14 @@
 #pragma once
 
 #include "app/gui/exports.h"
+#include "app/gui/opener.h"
 #include "app/gui/window_actions.h"
 #include "widgets/dialogs/recent_runs.h"
-#include "widgets/jobs/latest_job.h"
 #include "widgets/models/cursor.h"
 #include "widgets/models/open_runs.h"
 #include "widgets/plot/look.h"
 
 #include <QMainWindow>
-#include <QTimer>
 
 #include <memory>
 #include <optional>
@@ -46,6 +45,8 @@ public:
     const widgets::Cursor& cursor() const { return m_cursor; }
     /// Why the last files could not be shown, or the site not found.
     const std::optional<Error>& trouble() const { return m_trouble; }
+    /// A comparison is shown and can be worked with, though measures may be on their way.
+    bool isUsable() const;
     /// Nothing is on its way: what the window shows will not change by itself.
     bool isSettled() const;
 
@@ -61,15 +62,15 @@ private:
     void applyTheme();
     void chooseTheme(std::optional<widgets::ThemeKind> theme);
     void showLoading();
-    void pollProgress();
+    void showProgress(double share);
     void showFailure(const Error& error);
     void showCompared(const widgets::ComparedPointer& compared);
+    void showMeasured(const widgets::ComparedPointer& compared);
     void goTo(std::optional<widgets::SitePlace> place, const QString& absent);
     void askForFiles();
     void askForSite();
     void showEnvironment();
     void copyLink();
-    void showAbout();
 
     const widgets::ThemeKind m_desktop; ///< before our own palette covers it
     widgets::Look m_look;
@@ -87,10 +88,8 @@ private:
     widgets::RunPaths m_paths;
     QString m_site; ///< where to stand once the files are open
     std::optional<Error> m_trouble;
-    std::shared_ptr<base::Progress> m_progress;
-    QTimer m_poll;
     Exports* m_exports;
-    widgets::LatestJob m_openJob;
+    Opener* m_opener;
 };
 
 } // namespace moire::gui

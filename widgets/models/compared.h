@@ -57,6 +57,7 @@ struct Compared
     trace::RunPointer reference, target;
     diff::Report report;
     QString referencePath, targetPath;
+    bool measured = true; ///< false: compared by digests, tokens and top-K tables so far
     std::vector<SampleEntry> samples;
     std::array<DecadeRange, allHeatMeasures.size()> ranges;
     Divergences divergences;

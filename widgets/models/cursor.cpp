@@ -24,6 +24,12 @@ void Cursor::setCompared(ComparedPointer compared)
     Q_EMIT moved();
 }
 
+void Cursor::refine(ComparedPointer compared)
+{
+    m_compared = std::move(compared);
+    Q_EMIT moved();
+}
+
 void Cursor::moveTo(Place place)
 {
     if (!m_compared || m_compared->samples.empty())

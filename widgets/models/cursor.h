@@ -31,6 +31,8 @@ public:
 
     /// Forgets the place and stands at the first site of `compared` (null: nothing to point at).
     void setCompared(ComparedPointer compared);
+    /// The same runs, measured further: the place stays.
+    void refine(ComparedPointer compared);
     const ComparedPointer& compared() const { return m_compared; }
     const Place& place() const { return m_place; }
 

@@ -4,6 +4,7 @@
 #include "widgets/models/element_model.h"
 
 #include "core/report/number.h"
+#include "widgets/models/measure.h"
 
 namespace moire::widgets {
 
@@ -45,9 +46,9 @@ QVariant ElementModel::data(const QModelIndex& index, int role) const
     case Element:
         return QString::number(element.element);
     case Reference:
-        return QString::fromStdString(report::valueText(element.referenceValue, m_referenceType));
+        return elementText(element.referenceValue, m_referenceType);
     case Target:
-        return QString::fromStdString(report::valueText(element.targetValue, m_targetType));
+        return elementText(element.targetValue, m_targetType);
     case Ulps:
         return signedUlps(element);
     default:
@@ -71,6 +72,14 @@ QVariant ElementModel::headerData(int section, Qt::Orientation orientation, int 
     default:
         return {};
     }
+}
+
+QString elementText(double value, numeric::DType dtype)
+{
+    constexpr qsizetype longest = 12;
+    constexpr int digits = 7;
+    QString text = QString::fromStdString(report::valueText(value, dtype));
+    return text.size() <= longest ? text : textOfNumber(value, digits);
 }
 
 QString signedUlps(const diff::ElementPair& element)

@@ -20,9 +20,14 @@ struct RunPaths
     friend bool operator==(const RunPaths&, const RunPaths&) = default;
 };
 
-/// Opens both captures, compares them and indexes the result. Slow: never in the GUI thread.
-/// Errors: what the reader says of a file, Incomparable, Cancelled.
+/// Opens both captures and finds from digests, tokens and top-K tables where they differ: quick,
+/// whatever the files' size, and not yet measured. Never in the GUI thread. Errors: what the reader
+/// says of a file, Incomparable, Cancelled.
 Result<ComparedPointer> openRuns(const RunPaths& paths, std::stop_token stop,
                                  base::Progress& progress);
+
+/// The same runs with every measure: reads all values. Errors: Damaged, Io, Cancelled.
+Result<ComparedPointer> measureRuns(const ComparedPointer& opened, std::stop_token stop,
+                                    base::Progress& progress);
 
 } // namespace moire::widgets

@@ -23,6 +23,11 @@ PositionPlot::PositionPlot(const Look& look, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_plot);
+    // Positions are whole numbers, and so are their ticks.
+    auto positions = QSharedPointer<QCPAxisTickerFixed>::create();
+    positions->setTickStep(1);
+    positions->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+    m_plot->xAxis->setTicker(positions);
     m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
     m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
     m_plot->yAxis->setNumberFormat(QStringLiteral("eb"));

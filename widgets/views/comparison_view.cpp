@@ -134,11 +134,22 @@ QWidget* ComparisonView::makeCentre(QWidget* tabsPanel)
     return rows;
 }
 
+void ComparisonView::showSummary(const Compared& compared)
+{
+    m_runs->setCompared(compared);
+    m_verdict->setReport(compared.report);
+    m_families->setCompared(compared);
+}
+
+void ComparisonView::refine(ComparedPointer compared)
+{
+    showSummary(*compared);
+    m_cursor.refine(std::move(compared));
+}
+
 void ComparisonView::setCompared(ComparedPointer compared)
 {
-    m_runs->setCompared(*compared);
-    m_verdict->setReport(compared->report);
-    m_families->setReport(compared->report);
+    showSummary(*compared);
     const SitePlace first = firstPlace(*compared);
     m_cursor.setCompared(std::move(compared));
     m_cursor.moveTo(first);

@@ -27,6 +27,8 @@ public:
 
     /// Shows another comparison and stands at its first divergence.
     void setCompared(ComparedPointer compared);
+    /// Shows the same runs measured further; the cursor stays.
+    void refine(ComparedPointer compared);
 
     HeatSource& heatSource() { return m_source; }
     HeatCanvas& heatCanvas() { return m_heatMap->canvas(); }
@@ -46,6 +48,7 @@ public:
 
 private:
     void follow();
+    void showSummary(const Compared& compared);
     QWidget* makeCentre(QWidget* tabsPanel);
 
     const Look& m_look;

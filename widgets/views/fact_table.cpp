@@ -15,7 +15,7 @@ namespace moire::widgets {
 namespace {
 
 constexpr int lineHeight = 20;
-constexpr int labelWidth = 92;
+constexpr int labelWidth = 100;
 constexpr int leastWidth = 240;
 
 } // namespace

@@ -36,9 +36,15 @@ FamilyBar::FamilyBar(const Look& look, QWidget* parent)
     connect(&look, &Look::changed, this, qOverload<>(&QWidget::update));
 }
 
-void FamilyBar::setReport(const diff::Report& report)
+void FamilyBar::setCompared(const Compared& compared)
 {
-    m_chips = report::familyChips(report);
+    m_chips = report::familyChips(compared.report);
+    if (!compared.measured)
+        for (report::Chip& chip : m_chips)
+            if (!chip.known) {
+                chip.value = "measuring…";
+                chip.detail.clear();
+            }
     QStringList lines;
     for (const report::Chip& chip : m_chips)
         lines.append(shown(chip.title) + ' ' + shown(chip.value));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/report/families.h"
+#include "widgets/models/compared.h"
 #include "widgets/plot/look.h"
 
 #include <QWidget>
@@ -19,7 +20,7 @@ class FamilyBar : public QWidget
     Q_OBJECT
 public:
     explicit FamilyBar(const Look& look, QWidget* parent = nullptr);
-    void setReport(const diff::Report& report);
+    void setCompared(const Compared& compared);
     QSize sizeHint() const override;
 
 protected:

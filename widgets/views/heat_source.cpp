@@ -37,7 +37,9 @@ void HeatSource::refresh()
     }
     if (compared == m_compared && sample == m_wanted && m_tapMeasure == m_wantedMeasure)
         return;
-    if (compared != m_compared)
+    // A coarser picture of the same runs stays until the finer one is there.
+    if (!m_compared || compared->reference != m_compared->reference
+        || compared->target != m_compared->target)
         m_grid.reset();
     m_compared = compared;
     m_wanted = sample;

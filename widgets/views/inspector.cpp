@@ -120,8 +120,8 @@ void Inspector::refresh()
         return;
     }
     Q_EMIT stateChanged({}, {}, {});
-    if (detail.value && site.valuesCompared)
-        showDetail(*detail.value);
+    if (detail.value && (site.valuesCompared || !detail.value->worst.empty()))
+        showDetail(site, *detail.value);
     else
         showDigestsOnly(site);
 }
@@ -129,16 +129,16 @@ void Inspector::refresh()
 void Inspector::showDigestsOnly(const diff::Site& site)
 {
     m_worst->hide();
-    m_measures->setFacts(siteFacts(site, nullptr));
+    m_measures->setFacts(siteFacts(site, nullptr, m_cursor.compared()->measured));
     for (QWidget* part : std::initializer_list<QWidget*>{
              m_histogramTitle, m_histogram, m_matrixTitle, m_matrix, m_elementsTitle, m_elements})
         part->hide();
 }
 
-void Inspector::showDetail(const diff::SiteDetail& detail)
+void Inspector::showDetail(const diff::Site& site, const diff::SiteDetail& detail)
 {
     m_worst->setFacts(elementFacts(detail));
-    m_measures->setFacts(siteFacts(detail.site, &detail));
+    m_measures->setFacts(siteFacts(site, &detail, m_cursor.compared()->measured));
     m_histogram->setCounts(detail.ulpHistogram);
     m_matrix->setMatrix(detail.classMatrix);
     m_model.setElements(detail.worst, detail.referenceType, detail.targetType);
@@ -152,7 +152,8 @@ void Inspector::showDetail(const diff::SiteDetail& detail)
     m_elementsTitle->setVisible(differs);
     m_elements->setVisible(differs);
     const int rows = m_model.rowCount();
-    m_elementsTitle->setNote(QStringLiteral("%1 of %2").arg(rows).arg(detail.site.unequal));
+    m_elementsTitle->setNote(
+        site.valuesCompared ? QStringLiteral("%1 of %2").arg(rows).arg(site.unequal) : QString());
     m_elements->setFixedHeight(m_elements->horizontalHeader()->sizeHint().height()
                                + rows * elementRowHeight + Look::step);
 }

@@ -28,7 +28,7 @@ Q_SIGNALS:
 
 private:
     void refresh();
-    void showDetail(const diff::SiteDetail& detail);
+    void showDetail(const diff::Site& site, const diff::SiteDetail& detail);
     void showDigestsOnly(const diff::Site& site);
     void restyle();
 
@@ -46,8 +46,10 @@ private:
     ElementModel m_model;
 };
 
-/// What the inspector says of a site's measures; `detail` null: what the grid alone knows.
-std::vector<FactTable::Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail);
+/// What the inspector says of a site's measures; `detail` null: what the grid alone knows;
+/// `measured` false: values are still being compared.
+std::vector<FactTable::Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail,
+                                       bool measured);
 /// The worst element: number, values, bits and fields.
 std::vector<FactTable::Fact> elementFacts(const diff::SiteDetail& detail);
 

@@ -15,7 +15,7 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr int factsWidth = 320;
+constexpr int factsWidth = 340;
 
 std::vector<FactTable::Fact> logitsFacts(const Compared& compared, const diff::LogitsDetail& detail)
 {
@@ -32,23 +32,21 @@ std::vector<FactTable::Fact> logitsFacts(const Compared& compared, const diff::L
     const diff::LogitsRow& row = detail.row;
     pair(QStringLiteral("best token"), token(row.referenceTop), token(row.targetTop));
     pair(QStringLiteral("next token"), token(detail.nextReference), token(detail.nextTarget));
-    pair(QStringLiteral("margin"), textOfNumber(row.referenceMargin, 4),
-         textOfNumber(row.targetMargin, 4));
-    const auto ulps = [](std::optional<std::uint64_t> count) {
-        return count ? QString::number(*count) : QStringLiteral("–");
+    const auto margin = [](double logits, std::optional<std::uint64_t> ulps) {
+        const QString text = textOfNumber(logits, 4);
+        return ulps ? text + QStringLiteral(" (%1)").arg(*ulps) : text;
     };
-    pair(QStringLiteral("margin, ulp"), ulps(detail.referenceMarginUlps),
-         ulps(detail.targetMarginUlps));
+    pair(QStringLiteral("margin (ulp)"), margin(row.referenceMargin, detail.referenceMarginUlps),
+         margin(row.targetMargin, detail.targetMarginUlps));
     pair(QStringLiteral("entropy, nats"), textOfNumber(detail.referenceEntropy, 5),
          textOfNumber(detail.targetEntropy, 5));
+    // Forward KL is the reference's distance to the target, reverse KL the way back.
     if (row.compared) {
-        one(QStringLiteral("KL, forward"),
-            textOfNumber(row.forwardKl, 4) + QStringLiteral(" nats"));
-        one(QStringLiteral("KL, reverse"),
-            textOfNumber(row.reverseKl, 4) + QStringLiteral(" nats"));
+        pair(QStringLiteral("KL to the other"), textOfNumber(row.forwardKl, 4),
+             textOfNumber(row.reverseKl, 4));
         one(QStringLiteral("total variation"), textOfNumber(row.totalVariation, 4));
     } else {
-        one(QStringLiteral("KL, TV"), QStringLiteral("needs the full logits"));
+        one(QStringLiteral("KL, TV"), QStringLiteral("need the full logits"));
     }
     return facts;
 }

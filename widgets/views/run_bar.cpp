@@ -53,6 +53,13 @@ QString shown(const std::string& text)
     return QString::fromStdString(base::visibleText(text));
 }
 
+/// A chip's text: the tool tip has the whole.
+QString shortened(const QString& text)
+{
+    constexpr qsizetype longest = 22;
+    return text.size() <= longest ? text : text.left(longest - 1) + QStringLiteral("…");
+}
+
 } // namespace
 
 RunBar::RunBar(const Look& look, QWidget* parent)
@@ -151,12 +158,13 @@ void RunBar::paintSide(QPainter& painter, const Side& side, const QRect& rect,
         const auto left = side.chips.size() - i;
         const QString more = QStringLiteral("+%1").arg(left);
         const int reserve = left > 1 ? paint::chipWidth(m_look, more) + Look::step : 0;
-        if (x + paint::chipWidth(m_look, side.chips[i].text) + reserve > right) {
+        if (x + paint::chipWidth(m_look, shortened(side.chips[i].text)) + reserve > right) {
             if (x + paint::chipWidth(m_look, more) <= right)
                 paint::chip(painter, m_look, {x, y}, more, false);
             break;
         }
-        x += paint::chip(painter, m_look, {x, y}, side.chips[i].text, side.chips[i].differs)
+        x += paint::chip(painter, m_look, {x, y}, shortened(side.chips[i].text),
+                         side.chips[i].differs)
              + Look::step;
     }
 }

@@ -38,7 +38,7 @@ QString originText(diff::Origin origin)
 
 } // namespace
 
-std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail)
+std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail, bool measured)
 {
     std::vector<Fact> facts;
     const auto number = [&facts](const QString& label, const QString& value) {
@@ -50,7 +50,10 @@ std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* deta
     const bool equal = site.state == diff::Site::State::Equal;
     if (site.valuesCompared) {
         number(QStringLiteral("bits equal"), equalText(site));
-        number(QStringLiteral("max ulp"), QString::fromStdString(report::grouped(site.maxUlp)));
+        const bool sameType = detail == nullptr || detail->referenceType == detail->targetType;
+        number(QStringLiteral("max ulp"), sameType
+                                              ? QString::fromStdString(report::grouped(site.maxUlp))
+                                              : QStringLiteral("–"));
         number(QStringLiteral("max |Δ|"), textOfNumber(site.maxAbs, 6));
         number(QStringLiteral("relative L2"), textOfNumber(site.relativeL2(), 4));
         number(QStringLiteral("1 − cosine"), textOfNumber(site.oneMinusCosine(), 4));
@@ -60,8 +63,12 @@ std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* deta
     } else {
         words(QStringLiteral("digests"),
               equal ? QStringLiteral("equal: so are all bits") : QStringLiteral("differ"), true);
-        words(QStringLiteral("values"), QStringLiteral("not recorded in both runs"), false);
-        words(QStringLiteral("for more"), QStringLiteral("capture with --level full"), false);
+        if (measured) {
+            words(QStringLiteral("values"), QStringLiteral("not recorded in both runs"), false);
+            words(QStringLiteral("for more"), QStringLiteral("capture with --level full"), false);
+        } else {
+            words(QStringLiteral("measures"), QStringLiteral("on their way"), false);
+        }
     }
     if (equal)
         return facts;
@@ -82,9 +89,8 @@ std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
     const auto text = [](const std::string& s) { return QString::fromStdString(s); };
     std::vector<Fact> facts;
     facts.push_back({QStringLiteral("element %1").arg(worst.element),
-                     text(report::valueText(worst.referenceValue, detail.referenceType)),
-                     text(report::valueText(worst.targetValue, detail.targetType)), true, true,
-                     false, false});
+                     elementText(worst.referenceValue, detail.referenceType),
+                     elementText(worst.targetValue, detail.targetType), true, true, false, false});
     facts.push_back(
         {QStringLiteral("bits"), text(report::bitsText(worst.referenceBits, detail.referenceType)),
          text(report::bitsText(worst.targetBits, detail.targetType)), true, false, false, false});
@@ -92,11 +98,12 @@ std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
     const QString otherType = text(std::string(numeric::nameOf(detail.targetType)));
     if (type != otherType)
         facts.push_back({QStringLiteral("type"), type, otherType, true, false, false, false});
-    facts.push_back({QStringLiteral("%1: sign, exponent, mantissa · %2 ulp")
-                         .arg(type == otherType ? type : QStringLiteral("bits"), signedUlps(worst)),
-                     text(report::fieldsText(worst.referenceBits, detail.referenceType)),
-                     text(report::fieldsText(worst.targetBits, detail.targetType)), true, false,
-                     false, true});
+    facts.push_back(
+        {QStringLiteral("%1: sign, exponent, mantissa%2")
+             .arg(type == otherType ? type : QStringLiteral("bits"),
+                  worst.ulps ? QStringLiteral(" · %1 ulp").arg(signedUlps(worst)) : QString()),
+         text(report::fieldsText(worst.referenceBits, detail.referenceType)),
+         text(report::fieldsText(worst.targetBits, detail.targetType)), true, false, false, true});
     return facts;
 }
 

@@ -27,6 +27,7 @@ private Q_SLOTS:
     void initTestCase();
     void startState();
     void opensAtTheFirstDivergence();
+    void measuresFillInBehind();
     void keysStepThroughDivergences();
     void criterionOfSteps();
     void goesToASite();
@@ -107,6 +108,28 @@ void WindowTest::opensAtTheFirstDivergence()
     QCOMPARE(compared->report.taps[window.cursor().place().tap].name,
              std::string("model.layers.1.self_attn.q_proj.out"));
     QVERIFY(window.windowTitle().contains(QStringLiteral("reference.moire")));
+}
+
+void WindowTest::measuresFillInBehind()
+{
+    MainWindow window(ThemeKind::Light);
+    window.show();
+    bool wasUnmeasured = false;
+    auto* opener = window.findChild<Opener*>();
+    connect(opener, &Opener::opened, this, [&](const ComparedPointer& compared) {
+        wasUnmeasured = !compared->measured;
+        QVERIFY(window.cursor().compared() == compared);
+        press(window, Qt::Key_N); // already usable
+        QVERIFY(!window.grab().isNull());
+    });
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(wasUnmeasured);
+    QVERIFY(window.isUsable());
+    const auto& compared = window.cursor().compared();
+    QVERIFY(compared->measured);
+    // The step taken before the measures came was not undone by them.
+    QVERIFY(window.cursor().sitePlace() > *compared->divergences.first(Criterion::Bits));
 }
 
 void WindowTest::keysStepThroughDivergences()

