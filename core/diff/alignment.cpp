@@ -81,8 +81,9 @@ void matchTaps(const Run& reference, const Run& target, const std::vector<std::s
             continue;
         }
         taken[found->second] = true;
-        alignment.taps.push_back(
-            {static_cast<trace::TapIndex>(i), static_cast<trace::TapIndex>(found->second)});
+        alignment.taps.push_back({static_cast<trace::TapIndex>(i),
+                                  static_cast<trace::TapIndex>(found->second), 0, 0,
+                                  ours[i].width});
     }
     for (std::size_t i = 0; i < theirs.size(); ++i)
         if (!taken[i] && passes(patterns, theirs[i].name))
@@ -133,7 +134,7 @@ void matchSamples(const Run& reference, const Run& target, Alignment& alignment)
         found->second.pop_back();
         taken[other] = true;
         alignment.samples.push_back(
-            {static_cast<SampleIndex>(i), static_cast<SampleIndex>(other), std::nullopt});
+            {static_cast<SampleIndex>(i), static_cast<SampleIndex>(other), std::nullopt, {}});
     }
     for (std::size_t i = 0; i < theirs.size(); ++i)
         if (!taken[i])

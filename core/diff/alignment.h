@@ -6,6 +6,7 @@
 #include "core/diff/report.h"
 #include "core/trace/run.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,14 +27,27 @@ struct Alignment
         trace::SampleIndex reference{};
         trace::SampleIndex target{};
         std::optional<std::uint32_t> split; ///< first position whose tokens differ
+        std::vector<TokenBlock> blocks;
     };
     std::vector<SamplePair> samples;
 };
 
-/// Patterns of the taps to compare; empty: all.
+class TapMapping;
+
+/// A pair of positions of one sample that the user says stand for each other.
+struct AlignmentPoint
+{
+    std::string sample; ///< id in the reference
+    std::uint32_t reference = 0;
+    std::uint32_t target = 0;
+};
+
 struct AlignmentOptions
 {
-    std::vector<std::string> tapPatterns;
+    std::vector<std::string> tapPatterns;      ///< taps to compare; empty: all
+    std::vector<std::string> samplePatterns;   ///< samples to compare, by id; empty: all
+    std::shared_ptr<const TapMapping> mapping; ///< the user's own; null: only what is built in
+    std::vector<AlignmentPoint> points;
 };
 
 /// Identity alignment: samples by id and repeat, rows by position as long as the tokens up to and

@@ -14,10 +14,16 @@
 
 namespace moire::diff {
 
+class Tolerance;
+class NoiseFloor;
+
 struct ComparisonOptions
 {
     bool allowMissing = false; ///< unmatched taps, rows, samples do not make exit 1
     bool firstOnly = false;    ///< digests, tokens and top-K tables only; no value is read
+    std::shared_ptr<const Tolerance> tolerance; ///< null: no value criterion, exit 1 is bitwise
+    std::shared_ptr<const NoiseFloor> floor;    ///< null: no repeat was given
+    unsigned resamples = 10'000;                ///< of the cluster bootstrap; 0: no intervals
 };
 
 /// A fold over row pairs. Made from two runs, their alignment and options; add() any pieces in any

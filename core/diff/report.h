@@ -43,6 +43,8 @@ struct Divergence
     numeric::DType referenceType = numeric::DType::FP32, targetType = numeric::DType::FP32;
     std::optional<std::uint64_t> ulps;
     Origin origin = Origin::Unknown;
+    std::optional<double> amplification; ///< relative L2 over the largest of the op's inputs
+    std::string flipClass;               ///< F4's class, on argmax flips only
     std::string note; ///< what differs where one element does not say it ("expert 5 for expert 2")
 };
 
@@ -59,6 +61,24 @@ struct Interval
     std::string method;
 };
 
+/// What one sample adds to a measure that is a ratio of sums over rows: resampling by sample and
+/// studies over several targets start from these.
+struct SampleShare
+{
+    double numerator = 0;
+    double denominator = 0;
+};
+
+/// How the two sums of a ratio become the value.
+enum class RatioForm : std::uint8_t
+{
+    None,     ///< the measure is no ratio of sums
+    Quotient, ///< n / d
+    Percent,  ///< 100 · n / d
+    PerMillion,
+    Root ///< √(n / d), 0 for 0 / d
+};
+
 /// One number of METRICS.md with everything that belongs to it.
 struct Measure
 {
@@ -69,7 +89,10 @@ struct Measure
     std::optional<double> value; ///< the first quantity that the id names
     std::uint64_t n = 0; ///< what the value was taken over (elements, positions, slots, samples)
     std::optional<Interval> interval;
-    std::map<std::string, double> parameters;      ///< the id's other quantities
+    std::string whyNoInterval;                ///< set when there is a value and no interval
+    RatioForm form = RatioForm::None;         ///< for the writers' eyes only, like bySample
+    std::vector<SampleShare> bySample;        ///< parallel to Report::samples; empty without a form
+    std::map<std::string, double> parameters; ///< the id's other quantities
     std::map<std::string, double> percentiles;     ///< "0.1", "50", "max", …
     std::vector<std::optional<double>> byPosition; ///< index = position
     std::map<std::int32_t, double> byLayer;
@@ -88,10 +111,32 @@ struct RowPair
     std::uint32_t position = 0;
 };
 
+/// Two taps that stand for the same values: whole, or slices of a fused projection.
 struct TapPair
 {
     trace::TapIndex reference{};
     trace::TapIndex target{};
+    std::uint32_t referenceOffset = 0; ///< first element of the slice
+    std::uint32_t targetOffset = 0;
+    std::uint32_t width = 0; ///< elements compared, ≥ 1
+
+    /// Whether both are whole taps of that width: then their row digests say whether they are
+    /// equal.
+    bool whole(std::uint32_t referenceWidth, std::uint32_t targetWidth) const
+    {
+        return width == referenceWidth && width == targetWidth;
+    }
+};
+
+/// Tokens of a sample that stand for each other: before the split one block of equal ids from 0 on,
+/// after it the blocks found by re-alignment. Values after the split are never compared.
+struct TokenBlock
+{
+    std::uint32_t referenceBegin = 0;
+    std::uint32_t targetBegin = 0;
+    std::uint32_t referenceLength =
+        0; ///< differs from targetLength only where tokenised differently
+    std::uint32_t targetLength = 0;
 };
 
 /// What the fold keeps of one site (row pair × tap pair); the heat map's cell.
@@ -171,6 +216,7 @@ struct SampleReport
     std::optional<std::uint32_t>
         split; ///< first position whose tokens differ; later rows are not comparable
     std::uint64_t notComparable = 0; ///< rows after the split, both sides
+    std::vector<TokenBlock> blocks;  ///< in order; see TokenBlock
     std::vector<Measure> measures;
 };
 
@@ -185,6 +231,7 @@ struct AlignmentSummary
     std::uint64_t missingReference = 0,
                   missingTarget = 0; ///< of incomplete captures, as far as known
     bool incompleteReference = false, incompleteTarget = false;
+    std::uint64_t tokenisedDifferently = 0; ///< samples aligned by bytes of text, not by ids
     std::vector<std::string> remarks; ///< sentences: construction differs, weights differ, …
 };
 
@@ -203,10 +250,33 @@ struct RunSummary
     bool complete = true;
 };
 
+/// One criterion of a tolerance profile and what it met.
+struct CriterionOutcome
+{
+    std::string pattern;       ///< of tap names, as the profile has it
+    std::string criterion;     ///< as the profile has it: "ulp<=2"
+    std::uint64_t checked = 0; ///< sites, or rows for criteria on rows
+    std::uint64_t failed = 0;
+    std::optional<double> worst; ///< in the criterion's own quantity
+    std::string at;              ///< SITE of the worst
+};
+
+/// One rule of the ordered cause rules that had something to say.
+struct CauseFinding
+{
+    std::string rule;     ///< "inputs", "construction", "introduced", "tensor-parallel", …
+    std::string sentence; ///< what a colleague would write
+    std::vector<std::string> evidence; ///< one fact with its numbers a line
+};
+
 struct Report
 {
-    std::string verdict; ///< the sentence
-    int exit = 0;        ///< 0 equal, 1 divergent, 3 not comparable
+    std::string verdict;                     ///< the sentence
+    std::string cause;                       ///< one sentence; empty when nothing differs
+    std::vector<CauseFinding> causeFindings; ///< in the order of the rules, the deciding one first
+    std::string toleranceProfile;            ///< its name; empty without one
+    std::vector<CriterionOutcome> tolerance; ///< in the profile's order
+    int exit = 0;                            ///< 0 equal, 1 divergent, 3 not comparable
     RunSummary reference, target;
     std::vector<EnvironmentDifference> environmentDifferences; ///< incidental fields left out
     AlignmentSummary alignment;

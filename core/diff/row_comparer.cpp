@@ -196,7 +196,8 @@ Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
     const auto theirCounts = m_target.counts(pair.target);
     record.sites.resize(m_alignment.taps.size());
     for (std::size_t i = 0; i < m_alignment.taps.size(); ++i) {
-        const auto& [a, b] = m_alignment.taps[i];
+        const trace::TapIndex a = m_alignment.taps[i].reference;
+        const trace::TapIndex b = m_alignment.taps[i].target;
         const trace::Tap& tap = m_reference.header().taps[indexOf(a)];
         Site& site = record.sites[i];
         site.elements = tap.width;
@@ -218,7 +219,8 @@ Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
 
 Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair, RowRecord& record)
 {
-    const auto& [a, b] = m_alignment.taps[tapPair];
+    const trace::TapIndex a = m_alignment.taps[tapPair].reference;
+    const trace::TapIndex b = m_alignment.taps[tapPair].target;
     const trace::Tap& ours = m_reference.header().taps[indexOf(a)];
     const trace::Tap& theirs = m_target.header().taps[indexOf(b)];
     const auto reference = m_referenceValues.row(a, pair.reference);
@@ -233,7 +235,8 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
                               && m_reference.digests(pair.reference)[indexOf(a)]
                                      == m_target.digests(pair.target)[indexOf(b)];
     if (ours.slots > 0 && !digestsEqual) {
-        auto pairing = pairSlots(m_reference, m_target, m_alignment.routers, pair, {a, b});
+        auto pairing =
+            pairSlots(m_reference, m_target, m_alignment.routers, pair, m_alignment.taps[tapPair]);
         if (!pairing)
             return pairing.error();
         if (*pairing) {
@@ -266,7 +269,8 @@ Result<void> RowComparer::compareHead(const RowPair& pair, RowRecord& record)
     addChosenToken(m_reference, m_target, pair, logits);
     const std::int32_t claimed = logits.predictsResponse ? logits.referenceNext : -1;
     if (m_head && m_readsValues) {
-        const auto& [a, b] = m_alignment.taps[*m_head];
+        const trace::TapIndex a = m_alignment.taps[*m_head].reference;
+        const trace::TapIndex b = m_alignment.taps[*m_head].target;
         const auto reference = m_referenceValues.row(a, pair.reference);
         if (!reference)
             return reference.error();

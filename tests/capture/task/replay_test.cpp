@@ -80,11 +80,11 @@ trace::RunPointer runOf(const Ids& prompt, const Ids& response, std::uint32_t ro
     const trace::RunHeader header = headerWith(asked);
     trace::RunBuilder builder(header, "reference");
     trace::Sample sample;
-    sample.id = "q1";
-    sample.category = "c";
-    sample.text = "text";
+    sample.id = std::string("q1");
+    sample.category = std::string("c");
+    sample.text = std::string("text");
     sample.choices = {"x", "y"};
-    sample.label = "A";
+    sample.label = std::string("A");
     const auto index = builder.beginSample(sample, tokensOf(prompt, false));
     if (!index || !builder.addTokens(*index, tokensOf(response, true)))
         return nullptr;
@@ -172,9 +172,9 @@ void ReplayTest::offsetsRunOnFromPromptToResponse()
     TokenOffsets sink(builder);
     // A token of id n has n bytes in this test.
     trace::Sample sample;
-    sample.id = "a";
+    sample.id = std::string("a");
     const auto first = sink.beginSample(sample, tokensOf({2, 3}, false));
-    sample.id = "b";
+    sample.id = std::string("b");
     const auto second = sink.beginSample(sample, tokensOf({5}, false));
     QVERIFY(first && second);
     QVERIFY(sink.addTokens(*first, tokensOf({4}, true)));
