@@ -47,6 +47,7 @@ struct TokenBlock
     std::uint32_t referenceLength =
         0; ///< differs from targetLength only where tokenised differently
     std::uint32_t targetLength = 0;
+    bool sameTokens = true; ///< false: the same bytes, tokenised differently
 };
 
 /// What the fold keeps of one site (row pair × tap pair); the heat map's cell.

@@ -116,6 +116,7 @@ struct CriterionOutcome
     std::string criterion;     ///< as the profile has it: "ulp<=2"
     std::uint64_t checked = 0; ///< sites, or rows for criteria on rows
     std::uint64_t failed = 0;
+    std::uint64_t undecided = 0; ///< sites that differ by digest and whose values are not there
     std::optional<double> worst; ///< in the criterion's own quantity
     std::string at;              ///< SITE of the worst
 };
@@ -135,6 +136,7 @@ struct Report
     std::vector<CauseFinding> causeFindings; ///< in the order of the rules, the deciding one first
     std::string toleranceProfile;            ///< its name; empty without one
     std::vector<CriterionOutcome> tolerance; ///< in the profile's order
+    std::string noiseFloor;                  ///< the repeat's file; empty without one
     int exit = 0;                            ///< 0 equal, 1 divergent, 3 not comparable
     RunSummary reference, target;
     std::vector<EnvironmentDifference> environmentDifferences; ///< incidental fields left out

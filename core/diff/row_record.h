@@ -74,12 +74,21 @@ struct RouteRecord
     std::vector<std::int32_t> referenceIds, targetIds; ///< slot order, padding left out
 };
 
+/// What an element-wise tolerance found at a site that differs.
+struct ElementwiseCell
+{
+    std::uint32_t tap = 0;    ///< index of the tap pair
+    std::uint32_t beyond = 0; ///< elements beyond the tolerance
+    double largest = 0; ///< max |t − r| / (atol + rtol·|r|); Inf where that is not a number
+};
+
 struct RowRecord
 {
     std::vector<Site> sites;        ///< one a tap pair
     std::vector<ClassCell> classes; ///< by tap pair, then cell
     /// Tap pairs where an element is NaN, +Inf, −Inf or finite on one side only.
     std::vector<std::uint32_t> nonFinite;
+    std::vector<ElementwiseCell> elementwise; ///< by tap pair; only where a tolerance asks for it
     LogitsRecord logits;
     std::vector<RouteRecord> routes; ///< one a router pair
 };
