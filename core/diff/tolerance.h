@@ -14,6 +14,8 @@
 
 namespace moire::diff {
 
+struct Setting;
+
 /// One statement about a site, a row of logits, a MoE layer at a row, or a sample. Under all but
 /// `bitwise` equal bits pass, NaN on both sides passes, and NaN or an infinity that the other side
 /// does not have fails.
@@ -82,6 +84,8 @@ public:
     bool uses(Criterion::Kind kind) const;
 
 private:
+    static Result<Tolerance> of(const Setting& root, const std::string& name);
+
     std::string m_name;
     std::string m_file;
     std::vector<ToleranceEntry> m_entries;
