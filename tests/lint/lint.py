@@ -21,6 +21,7 @@ ALLOWED = {
     "core/store": {"core/base", "core/numeric", "core/trace"},
     "core/wire": {"core/base", "core/numeric", "core/trace"},
     "core/import": {"core/base", "core/numeric", "core/trace"},
+    "core/diff/statistics": {"core/base", "core/numeric"},
     "core/diff": {"core/base", "core/numeric", "core/arith", "core/trace"},
     "core/report": {"core/base", "core/numeric", "core/trace", "core/diff"},
     "capture/model": {"core"},
