@@ -68,6 +68,8 @@ struct TapReport
 struct SampleReport
 {
     std::string id;
+    std::uint32_t repeat = 0;                 ///< of the id
+    trace::SampleIndex reference{}, target{}; ///< in their runs
     std::string category;
     std::uint64_t rowsCompared = 0;
     std::optional<std::uint32_t> firstBitwise; ///< position

@@ -66,6 +66,9 @@ SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pai
     const trace::Sample& sample = view.reference.samples()[indexOf(pair.reference)];
     SampleReport report;
     report.id = sample.id;
+    report.repeat = sample.repeat;
+    report.reference = pair.reference;
+    report.target = pair.target;
     report.category = sample.category;
     report.split = pair.split;
     report.notComparable = notComparable;
