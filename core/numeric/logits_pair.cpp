@@ -119,6 +119,122 @@ Moments takeMoments(const Entries& e, LogitsSums& sums)
     return m;
 }
 
+/// C3, C5, C6 and C11, entry by entry from p and y = ln(q/p). With h = y/2: p·ln(p/m) + q·ln(q/m) =
+/// p·(h·expm1(y) − (2 + expm1(y))·ln cosh h); √q − √p = √p·expm1(h).
+class RatioSums
+{
+public:
+    void add(std::size_t i, double p, double y)
+    {
+        const double h = y / 2;
+        const double half = std::expm1(h);
+        m_hellinger.add(i, p * half * half);
+        if (y > largestExponent) { // e^y times p: from q, so that nothing overflows early
+            const double q = std::exp(y + std::log(p));
+            m_jensenShannon.add(i, p == 0 ? 0 : q * std::log(2.0) + p * (std::log(2.0) - y));
+        } else {
+            const double em = half * (half + 2);
+            m_jensenShannon.add(i, p * (h * em - (2 + em) * logCosh(h)));
+        }
+        const double em = std::expm1(y);
+        m_chiSquare.add(i, p == 0 ? 0 : p * em * em);
+        if (p > smallestShown || p * (em + 1) > smallestShown)
+            m_largest = std::max(m_largest, std::fabs(y));
+    }
+    void finish(LogitsSums& sums) const
+    {
+        sums.jensenShannon = std::max(0.0, 0.5 * m_jensenShannon.total());
+        sums.hellinger = std::sqrt(0.5 * m_hellinger.total());
+        sums.chiSquare = m_chiSquare.total();
+        sums.largestLogRatio = m_largest;
+    }
+
+private:
+    static constexpr double smallestShown = 1e-6;
+    /// ln cosh h; the series' next term is 3·10⁻³·h⁸.
+    static double logCosh(double h)
+    {
+        const double square = h * h;
+        if (square < seriesBound * seriesBound)
+            return square * (0.5 - square / 12 + square * square / 45);
+        const double size = std::fabs(h);
+        return size + std::log1p(std::exp(-2 * size)) - std::log(2.0);
+    }
+    Striped m_jensenShannon, m_hellinger, m_chiSquare;
+    double m_largest = 0;
+};
+
+/// Σw, E[s] and Var[s] of s = r − max under the weights w = e^{βs}.
+struct Tempered
+{
+    double mean, variance;
+};
+Tempered temper(const Entries& e, double beta)
+{
+    Striped weight;
+    Striped first;
+    for (std::size_t i = 0; i < e.r.size(); ++i) {
+        if (e.use[i] == 0)
+            continue;
+        const double w = std::exp(beta * (e.r[i] - e.largestReference));
+        weight.add(i, w);
+        first.add(i, w * (e.r[i] - e.largestReference));
+    }
+    const double mean = first.total() / weight.total();
+    Striped second;
+    for (std::size_t i = 0; i < e.r.size(); ++i) {
+        if (e.use[i] == 0)
+            continue;
+        const double s = e.r[i] - e.largestReference;
+        second.add(i, std::exp(beta * s) * (s - mean) * (s - mean));
+    }
+    return {mean, second.total() / weight.total()};
+}
+
+/// C10 by Newton's method. The mean grows with β, so a step that leaves [0, ∞) or does not shrink
+/// is halved. `wanted`: E_q[s].
+void fitTemperature(const Entries& e, double wanted, LogitsSums& sums)
+{
+    constexpr int mostSteps = 60;
+    constexpr double small = 1e-14;
+    sums.temperatureKl = sums.reverseKl;
+    double beta = 1;
+    Tempered at = temper(e, beta);
+    if (!(at.variance > 0))
+        return;
+    for (int step = 0; step < mostSteps; ++step) {
+        double next = beta + (wanted - at.mean) / at.variance;
+        if (!(next > beta / 4))
+            next = beta / 4;
+        if (!(next < beta * 4))
+            next = beta * 4;
+        const double change = std::fabs(next - beta);
+        beta = next;
+        at = temper(e, beta);
+        if (change <= small * beta || !(at.variance > 0))
+            break;
+    }
+    sums.temperatureExponent = beta;
+    // ln q − ln p_β without cancellation: the reverse KL of the rows (β·r, t).
+    Striped weight;
+    Striped growth;
+    for (std::size_t i = 0; i < e.r.size(); ++i)
+        if (e.use[i] != 0)
+            weight.add(i, std::exp(beta * (e.r[i] - e.largestReference)));
+    const double logWeight = std::log(weight.total());
+    const auto ratio = [&](std::size_t i) {
+        return e.t[i] - sums.targetLogSumExp - beta * (e.r[i] - e.largestReference) + logWeight;
+    };
+    for (std::size_t i = 0; i < e.r.size(); ++i)
+        if (e.use[i] != 0) {
+            const double y = ratio(i);
+            const double q = std::exp(e.t[i] - sums.targetLogSumExp);
+            // q·y − q + p_β, no term below 0
+            growth.add(i, q * (y + std::expm1(-y)));
+        }
+    sums.temperatureKl = std::max(0.0, growth.total());
+}
+
 /// The form without cancellation. Entropy change: H(q) − H(p) = −Σ(q−p)·ln p − KL(q‖p).
 void withoutCancellation(const Entries& e, const Moments& m, LogitsSums& sums)
 {
@@ -142,10 +258,12 @@ void withoutCancellation(const Entries& e, const Moments& m, LogitsSums& sums)
     Striped variation;
     Striped squares;
     Striped entropy;
+    RatioSums ratios;
     for (std::size_t i = 0; i < e.r.size(); ++i) {
         if (e.use[i] == 0)
             continue;
         const double p = std::exp(e.r[i] - e.largestReference) / m.weightSum;
+        ratios.add(i, p, e.t[i] - e.r[i] - m.mu - logGrowth);
         const double change = p * (std::expm1(e.t[i] - e.r[i] - m.mu) - a) / (1 + a);
         variation.add(i, std::fabs(change));
         squares.add(i, change * change);
@@ -155,6 +273,7 @@ void withoutCancellation(const Entries& e, const Moments& m, LogitsSums& sums)
     sums.totalVariation = 0.5 * variation.total();
     sums.sumProbabilitySquares = squares.total();
     sums.targetEntropy = sums.referenceEntropy - entropy.total() - sums.reverseKl;
+    ratios.finish(sums);
 }
 
 /// fp64 log-softmax of both sides, for differences so large that nothing cancels.
@@ -170,6 +289,7 @@ void bySoftmax(const Entries& e, LogitsSums& sums)
     Striped variation;
     Striped squares;
     Striped entropy;
+    RatioSums ratios;
     for (std::size_t i = 0; i < e.r.size(); ++i) {
         if (e.use[i] == 0)
             continue;
@@ -178,6 +298,7 @@ void bySoftmax(const Entries& e, LogitsSums& sums)
         const double p = std::exp(logP);
         const double q = std::exp(logQ);
         const double change = q - p;
+        ratios.add(i, p, logQ - logP);
         forward.add(i, p * (logP - logQ));
         reverse.add(i, q * (logQ - logP));
         variation.add(i, std::fabs(change));
@@ -190,6 +311,7 @@ void bySoftmax(const Entries& e, LogitsSums& sums)
     sums.totalVariation = 0.5 * variation.total();
     sums.sumProbabilitySquares = squares.total();
     sums.targetEntropy = entropy.total();
+    ratios.finish(sums);
 }
 
 } // namespace
@@ -208,6 +330,12 @@ LogitsSums compareLogits(const std::byte* reference, DType referenceType, const 
         bySoftmax(entries, sums);
     else
         withoutCancellation(entries, moments, sums);
+    Striped wanted;
+    for (std::size_t i = 0; i < entries.t.size(); ++i)
+        if (entries.use[i] != 0)
+            wanted.add(i, std::exp(entries.t[i] - sums.targetLogSumExp)
+                              * (entries.r[i] - entries.largestReference));
+    fitTemperature(entries, wanted.total(), sums);
     return sums;
 }
 

@@ -29,6 +29,14 @@ struct LogitsSums
     double weightedVariance = 0;      ///< Var_p(d) (B8)
     double sumProbabilitySquares = 0; ///< Σ(q−p)² (C7 numerator)
     double maxProbabilityChange = 0;  ///< C8
+    double jensenShannon = 0;         ///< C3, nats
+    double hellinger = 0;             ///< C5: √(½Σ(√p−√q)²)
+    double chiSquare = 0;             ///< C6: Σ(q−p)²/p, infinite when it leaves fp64
+    double largestLogRatio = 0;       ///< C11: max |ln(q/p)| over {p > 1e-6 or q > 1e-6}, nats
+    /// C10: the β whose p_β ∝ p^β is nearest to q, by KL(q‖p_β) (E_pβ[ln p] = E_q[ln p]), and that
+    /// KL. 1 and reverseKl where p is uniform, so that no β differs from another.
+    double temperatureExponent = 1;
+    double temperatureKl = 0;
     std::uint32_t excluded = 0;
     bool comparable = false; ///< at least two entries finite on both sides
 };
