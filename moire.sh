@@ -8,6 +8,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$root/build
 venv=$build/venv
+# Debian's own interpreter: python3-venv belongs to it, whatever else is first on the PATH.
+python=/usr/bin/python3
 install=yes
 
 usage() {
@@ -68,8 +70,7 @@ need_python() {
     if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         [ "$install" = yes ] || fail "the Python environment build/venv is missing; run without --no-install"
         say "Making a Python environment in build/venv"
-        # Debian's own interpreter: python3-venv belongs to it, whatever else is first on the PATH.
-        /usr/bin/python3 -m venv --clear "$venv"
+        "$python" -m venv --clear "$venv"
     fi
     local missing=() name
     for name in "$@"; do
@@ -107,6 +108,11 @@ command_build() {
     echo "Built: moire, moire-diff and moire-capture are in build/bin/"
 }
 
+run_tests() { # preset, its folder
+    (cd "$root" && ctest --preset "$1" -j 2) ||
+        fail "tests failed under the preset $1; $2/Testing/Temporary/LastTest.log has the details"
+}
+
 command_test() {
     local full=no
     for option in "$@"; do
@@ -124,12 +130,12 @@ command_test() {
         -DMOIRE_FULL_TESTS=$flag
     (cd "$root" && cmake --build --preset release --target all_verify_interface_header_sets)
     say "Testing"
-    (cd "$root" && ctest --preset release -j 2) || fail "tests failed; build/Testing/Temporary/LastTest.log has the details"
+    run_tests release build
     if [ "$full" = yes ]; then
         for preset in core-only dev-asan; do
             configure_and_build $preset -DMOIRE_PYTHON="$venv/bin/python"
             say "Testing ($preset)"
-            (cd "$root" && ctest --preset $preset -j 2) || fail "tests failed under the preset $preset"
+            run_tests $preset build/$preset
         done
     fi
     echo
@@ -155,7 +161,7 @@ command_bench() {
     need_python "${python_test[@]}"
     configure_and_build release -DMOIRE_DEVELOPER_MODE=ON -DMOIRE_PYTHON="$venv/bin/python"
     say "Measuring ($(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2- | sed 's/^ //'), $(nproc) cores)"
-    python3 "$root/tests/bench/run_benches.py" "$build/tests/bin" --name "$name" --json "$json"
+    "$venv/bin/python" "$root/tests/bench/run_benches.py" "$build/tests/bin" --name "$name" --json "$json"
 }
 
 # True when `output` exists and is newer than everything else named.
@@ -202,7 +208,7 @@ fetch_smollm2() {
 make_moe() {
     demo_model=$demo/model
     local script=$root/resources/demo/make_moe_model.py
-    is_fresh "$demo_model/model.safetensors" "$script" || python3 "$script" --out "$demo_model"
+    is_fresh "$demo_model/model.safetensors" "$script" || "$python" "$script" --out "$demo_model"
 }
 
 command_demo() {

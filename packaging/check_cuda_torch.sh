@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiles capture/ and moire-capture against a CUDA build of LibTorch, where one is installed, and starts
-# the program once. PyPI's torch 2.11 is such a build:
+# Compiles capture/ and moire-capture against a CUDA build of LibTorch, where one is installed, and records a
+# small model on the CPU with it. PyPI's torch 2.11 is such a build:
 #   pip install --no-deps torch==2.11.0 nvidia-cufile nvidia-cusparselt-cu13 nvidia-nvshmem-cu13
 # Needs nvcc on the PATH; needs no GPU (nothing is run on a device).
 #
@@ -31,7 +31,12 @@ export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:-}
 export TORCH_CUDA_ARCH_LIST=9.0
 
 cmake -S "$root" -B "$build" -G Ninja -DMOIRE_GUI=OFF -DMOIRE_GPU=cuda -DCMAKE_CUDA_STANDARD=17 \
-    -DCMAKE_PREFIX_PATH="$packages/torch/share/cmake" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+    -DCMAKE_PREFIX_PATH="$packages/torch" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
 cmake --build "$build" --target moire-capture
 "$build/bin/moire-capture" --version
-echo "moire-capture compiles and starts with the LibTorch of $("$python" -c 'import torch; print(torch.__version__)')."
+"$python" "$root/resources/demo/make_moe_model.py" --out "$build/model"
+for arithmetic in native ordered; do
+    "$build/bin/moire-capture" run "$build/model" --text "The capital of France is" --max-new 4 --ignore-eos \
+        --arithmetic $arithmetic --observer-check -o "$build/$arithmetic.moire"
+done
+echo "moire-capture compiles and records with the LibTorch of $("$python" -c 'import torch; print(torch.__version__)')."
