@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "app/terminal/arguments.h"
 #include "app/terminal/terminal.h"
-
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <exception>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -18,6 +17,15 @@ using namespace moire::app;
 int finish(const Result<std::string>& said)
 {
     return said ? print(programName, *said) : tell(programName, said.error());
+}
+
+/// "tokenize MODEL Hello", as many would write first.
+bool textWithoutOption(int argc, const char* const* argv)
+{
+    const std::vector<std::string_view> words(argv, argv + argc);
+    constexpr std::size_t text = 3; ///< behind the program, "tokenize" and the model
+    return words.size() > text && words[1] == "tokenize" && !words[2].starts_with('-')
+           && !words[text].starts_with('-');
 }
 
 int runProgram(int argc, const char* const* argv)
@@ -34,23 +42,26 @@ int runProgram(int argc, const char* const* argv)
     TapsArguments taps;
     CLI::App& tapsApp = *arguments.add_subcommand("taps", "List what can be recorded of a model");
     tapsApp.add_option("MODEL", taps.model, "Hugging Face folder or .gguf file")->required();
-    tapsApp.add_option("--policy", taps.policy, "bf16 or fp32 (default: the model's own)");
+    tapsApp.add_option("--policy", taps.policy, "bf16 or fp32 (default: the model's own)")
+        ->type_name("WORD");
+    tapsApp.footer("Example:\n  moire-capture taps model/ | grep down_proj");
 
     TokenizeArguments tokenize;
     CLI::App& tokenizeApp = *arguments.add_subcommand("tokenize", "Print the token ids of a text");
     tokenizeApp.add_option("MODEL", tokenize.model, "Hugging Face folder or .gguf file")
         ->required();
-    tokenizeApp.add_option("--text", tokenize.text, "The text");
-    tokenizeApp.add_option("--file", tokenize.file, "A file, its bytes as they are");
+    tokenizeApp.add_option("--text", tokenize.text, "The text")->type_name("STR");
+    tokenizeApp.add_option("--file", tokenize.file, "A file, its bytes as they are")
+        ->type_name("FILE");
     tokenizeApp.add_flag("--json", tokenize.json, "One JSON list");
-
-    const std::string_view first = argc > 1 ? argv[1] : "";
-    if (!first.empty() && !first.starts_with('-') && first != "run" && first != "taps"
-        && first != "tokenize")
+    tokenizeApp.footer("Example:\n  moire-capture tokenize model/ --text 'Hello' --json");
+    arguments.footer("Each command has its own --help.\n"
+                     "Exit status: 0 all well, 2 trouble (one sentence says what and what to do).");
+    if (textWithoutOption(argc, argv))
         return tell(programName, {Errc::Invalid,
-                                  "there is no command '" + std::string(first) + "'",
+                                  "tokenize takes the text by --text",
                                   {},
-                                  "The commands are run, taps and tokenize"});
+                                  "Write: moire-capture tokenize MODEL --text 'Hello'"});
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
     if (runApp.parsed())

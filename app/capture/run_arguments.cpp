@@ -3,11 +3,14 @@
 
 #include "app/capture/run_arguments.h"
 
+#include "app/terminal/arguments.h"
 #include "capture/task/tap_patterns.h"
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace moire::app {
@@ -21,56 +24,96 @@ Error invalid(std::string sentence, std::string hint)
 
 void addInputs(CLI::App& command, RunArguments& a)
 {
+    constexpr auto group = "Input (one of)";
     command.add_option("MODEL", a.model, "Hugging Face folder or .gguf file")->required();
-    command.add_option("--text", a.text, "A prompt, raw")->group("Input (one of)");
+    command.add_option("--text", a.text, "A prompt, raw")->type_name("STR")->group(group);
     command.add_option("--prompts", a.promptsFile, "JSONL, a prompt a line")
-        ->group("Input (one of)");
+        ->type_name("FILE")
+        ->group(group);
     command.add_option("--ids", a.idsFile, "JSON: a list of token ids, or a list of such lists")
-        ->group("Input (one of)");
+        ->type_name("FILE")
+        ->group(group);
     command
         .add_option("--replay-from", a.reference,
                     "Samples and tokens of another capture, to be scored")
-        ->group("Input (one of)");
+        ->type_name("REF.moire")
+        ->group(group);
 }
 
 void addRecording(CLI::App& command, RunArguments& a)
 {
+    constexpr auto group = "Recording";
+    constexpr std::uint64_t largestTopK = 1U << 24U;
     command
         .add_option("--taps", a.taps,
-                    "Pattern of tap names to record (default '*'); @FILE reads patterns")
+                    "Record only taps like this ('*' crosses dots), or like the patterns in @FILE; "
+                    "may be repeated (default: '*')")
+        ->type_name("GLOB")
         ->allow_extra_args(false)
-        ->group("Recording");
-    command.add_option("--level", a.level, "full (default), topk or digest")->group("Recording");
-    command.add_option("--top-k", a.options.topK, "Logits kept a row in the top-K table (64)")
-        ->check(CLI::Range(1U, 1U << 24U))
-        ->group("Recording");
-    command.add_option("-o,--output", a.output, "The capture to write")->group("Recording");
-    command.add_flag("--dry-run", a.dryRun, "Only print what would be recorded")
-        ->group("Recording");
+        ->group(group);
+    command.add_option("--level", a.level, "full, topk or digest (default: full)")
+        ->type_name("LEVEL")
+        ->group(group);
+    command.add_option("--top-k", a.options.topK, "Logits kept a row in the top-K table")
+        ->type_name("K")
+        ->check(wholeNumber(1, largestTopK))
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("-o,--output", a.output,
+                    "The capture to write (default: MODEL-POLICY-ARITHMETIC.moire in this "
+                    "folder, with a number where that is there)")
+        ->type_name("OUT.moire")
+        ->group(group);
+    command.add_flag("--dry-run", a.dryRun, "Only print what would be recorded")->group(group);
+}
+
+void addTokens(CLI::App& command, RunArguments& a, const char* group)
+{
+    capture::RunOptions& o = a.options;
+    constexpr std::uint64_t largestCount = std::numeric_limits<std::uint32_t>::max();
+    command
+        .add_option("--construction", a.construction,
+                    "How scored tokens are computed: once or steps (default: once; steps with "
+                    "--replay-from)")
+        ->type_name("WORD")
+        ->group(group);
+    command.add_option("--max-new", o.maxNew, "Tokens to generate a sample")
+        ->type_name("N")
+        ->check(wholeNumber(0, largestCount))
+        ->capture_default_str()
+        ->group(group);
+    command.add_flag("--ignore-eos", o.ignoreEnd, "Generate on after an end token")->group(group);
+    command.add_option("--batch", o.batch, "Samples a forward pass")
+        ->type_name("N")
+        ->check(wholeNumber(1, largestCount))
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--seed", o.seed, "Recorded; greedy decoding does not use it")
+        ->type_name("N")
+        ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()))
+        ->group(group);
 }
 
 void addExecution(CLI::App& command, RunArguments& a)
 {
     capture::RunOptions& o = a.options;
-    constexpr unsigned mostThreads = 4096;
+    constexpr std::uint64_t mostThreads = 4096;
     constexpr auto group = "Execution";
     command.add_option("--policy", o.policy, "bf16 or fp32 (default: the model's own)")
+        ->type_name("WORD")
         ->group(group);
-    command.add_option("--arithmetic", o.arithmetic, "native (default) or ordered")->group(group);
-    command
-        .add_option("--construction", a.construction,
-                    "Of scored tokens: once (default) or steps (default of --replay-from)")
+    command.add_option("--arithmetic", o.arithmetic, "native or ordered (default: native)")
+        ->type_name("WORD")
         ->group(group);
-    command.add_option("--max-new", o.maxNew, "Tokens to generate a sample (0)")->group(group);
-    command.add_flag("--ignore-eos", o.ignoreEnd, "Generate on after an end token")->group(group);
-    command.add_option("--batch", o.batch, "Samples a forward pass (1)")->group(group);
+    addTokens(command, a, group);
     command.add_option("--threads", o.threads, "Threads (default: the library's choice)")
-        ->check(CLI::Range(1U, mostThreads))
+        ->type_name("N")
+        ->check(wholeNumber(1, mostThreads))
         ->group(group);
-    command.add_option("--seed", o.seed, "Recorded; greedy decoding does not use it")
-        ->check(CLI::NonNegativeNumber)
+    command.add_option("--device", o.device, "cpu, cuda[:N] or hip[:N] (default: cpu)")
+        ->type_name("DEVICE")
         ->group(group);
-    command.add_option("--device", o.device, "cpu (default), cuda[:N] or hip[:N]")->group(group);
     command
         .add_flag("--observer-check", o.observerCheck,
                   "Run one sample with and without taps and compare the logits' bits")
@@ -111,6 +154,10 @@ void addRunOptions(CLI::App& command, RunArguments& arguments)
     addInputs(command, arguments);
     addRecording(command, arguments);
     addExecution(command, arguments);
+    command.footer("Examples:\n"
+                   "  moire-capture run model/ --text 'The capital of France is' --max-new 16 \\\n"
+                   "      --arithmetic ordered -o reference.moire\n"
+                   "  moire-capture run model/ --replay-from reference.moire -o target.moire");
 }
 
 Result<void> interpret(RunArguments& arguments)

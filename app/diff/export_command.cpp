@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/diff/commands.h"
+#include "app/diff/exit_status.h"
 #include "app/diff/open_run.h"
-#include "app/diff/terminal.h"
+#include "app/terminal/arguments.h"
+#include "app/terminal/work_watch.h"
 #include "core/report/array_export.h"
 #include "core/report/number.h"
 

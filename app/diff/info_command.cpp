@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/diff/commands.h"
+#include "app/diff/exit_status.h"
 #include "app/diff/open_run.h"
-#include "app/diff/terminal.h"
+#include "app/terminal/arguments.h"
 #include "core/report/run_info.h"
 
 namespace moire::app {

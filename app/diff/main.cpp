@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/diff/commands.h"
-#include "app/diff/terminal.h"
+#include "app/diff/exit_status.h"
 
 #include <array>
 #include <exception>

@@ -3,34 +3,12 @@
 
 #include "app/terminal/terminal.h"
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
-#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <unistd.h>
 
 namespace moire::app {
-
-std::optional<int> parseArguments(CLI::App& arguments, int argc, const char* const* argv)
-{
-    const std::string program = arguments.get_name();
-    try {
-        arguments.parse(argc, argv);
-        return std::nullopt;
-    } catch (const CLI::CallForHelp&) {
-        const auto chosen = arguments.get_subcommands();
-        return print(program, chosen.empty() ? arguments.help() : chosen.front()->help());
-    } catch (const CLI::CallForVersion& version) {
-        return print(program, std::string(version.what()) + '\n');
-    } catch (const CLI::Error& error) {
-        std::string sentence = error.what();
-        std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-        while (sentence.ends_with(' ') || sentence.ends_with('.'))
-            sentence.pop_back();
-        return tell(program, {Errc::Invalid, sentence, {}, "Try '" + program + " --help'"});
-    }
-}
 
 int tell(std::string_view program, const Error& error)
 {
@@ -44,6 +22,17 @@ int print(std::string_view program, std::string_view text)
     if (written && std::fflush(stdout) == 0)
         return exitWell;
     return tell(program, {Errc::Io, "cannot write to the standard output", {}, "Write to a file"});
+}
+
+bool mayColour()
+{
+    const auto isSet = [](const char* name) {
+        const char* value = std::getenv(name);
+        return value != nullptr && *value != '\0';
+    };
+    const char* terminal = std::getenv("TERM");
+    const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+    return ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !dumb;
 }
 
 } // namespace moire::app

@@ -5,9 +5,6 @@
 
 #include "core/base/result.h"
 
-#include <CLI/App.hpp>
-
-#include <optional>
 #include <string_view>
 
 namespace moire::app {
@@ -15,14 +12,13 @@ namespace moire::app {
 inline constexpr int exitWell = 0;
 inline constexpr int exitTrouble = 2;
 
-/// Parses the arguments; a status when the program is to end now (help, version, a wrong option).
-/// The name of `arguments` is the program's.
-std::optional<int> parseArguments(CLI::App& arguments, int argc, const char* const* argv);
-
 /// "program: sentence" on stderr; returns exitTrouble.
 int tell(std::string_view program, const Error& error);
 
 /// The text on stdout; trouble when it cannot be written.
 int print(std::string_view program, std::string_view text);
+
+/// True when stdout is a terminal that may have colours (NO_COLOR, TERM=dumb).
+bool mayColour();
 
 } // namespace moire::app

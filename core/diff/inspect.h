@@ -27,6 +27,8 @@ struct SiteName
 };
 Result<SiteName> parseSite(std::string_view text);
 std::string textOf(const SiteName& site);
+/// A sample in a sentence, escaped: "sample fact", and "sample 3" also where that is the id itself.
+std::string sampleWords(std::string_view id);
 
 struct ElementPair
 {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/base/text.h"
 #include "core/diff/inspect.h"
 
 #include <algorithm>
@@ -55,6 +56,12 @@ Result<SiteName> parseSite(std::string_view text)
         return site;
     }
     return notASite(text);
+}
+
+std::string sampleWords(std::string_view id)
+{
+    constexpr std::string_view word = "sample";
+    return (id.starts_with(word) ? std::string() : std::string(word) + ' ') + base::visibleText(id);
 }
 
 std::string textOf(const SiteName& site)

@@ -41,7 +41,9 @@ std::string also(const diff::Report& report, std::string_view words, std::string
     const diff::Measure* measure = findIn(report.measures, id);
     if (measure == nullptr || !measure->value)
         return {};
-    return std::string(words) + ' ' + figureWithUnit(*measure->value, measure->unit);
+    const bool counts = measure->unit == "samples"; // "flips 1 samples" would be no English
+    return std::string(words) + ' '
+           + (counts ? figure(*measure->value) : figureWithUnit(*measure->value, measure->unit));
 }
 
 Chip chipOf(std::string title, const diff::Measure* measure, std::string_view absent,
@@ -51,7 +53,10 @@ Chip chipOf(std::string title, const diff::Measure* measure, std::string_view ab
     if (measure == nullptr)
         return chip;
     if (!measure->value) {
+        // "no task" and "no task: …" below it would say it twice.
         chip.detail = measure->whyNull;
+        if (chip.detail.starts_with(chip.value + ": "))
+            chip.detail.erase(0, chip.value.size() + 2);
         return chip;
     }
     chip.known = true;
@@ -95,7 +100,7 @@ std::vector<Chip> familyChips(const diff::Report& report)
     const bool replayed = free == nullptr || !free->value;
     chips.push_back(
         replayed
-            ? chipOf("Tokens agree", firstOf(report, {"G7", "G1"}), "not generated", {})
+            ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not generated", {})
             : chipOf("Responses equal", free, "not generated", also(report, "first split", "G2")));
     chips.push_back(
         chipOf("Task accuracy", firstOf(report, {"J1"}), "no task", also(report, "flips", "J3")));
@@ -117,7 +122,7 @@ std::string_view familyName(std::string_view letter)
          {"H", "Routing"},
          {"I", "Layers"},
          {"J", "Task"},
-         {"K", "Cost and repair"},
+         {"K", "Cost"},
          {"L", "Statistics"}}};
     for (const auto& [key, name] : names)
         if (key == letter)

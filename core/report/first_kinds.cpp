@@ -7,6 +7,29 @@
 
 namespace moire::report {
 
+std::string_view outcomeWord(const diff::CriterionOutcome& outcome)
+{
+    if (outcome.failed > 0)
+        return "FAILS";
+    if (outcome.undecided > 0)
+        return "open";
+    return outcome.checked == 0 ? "nothing to check" : "holds";
+}
+
+std::string_view absentText(const FirstKind& kind, const diff::Report& report)
+{
+    if (kind.key == "tolerance" && !hasTolerance(report))
+        return "not asked: give --tolerance or --criterion";
+    if (kind.key == "floor" && report.findMeasure("L3") == nullptr)
+        return "not known: give a repeat of the reference with --repeat";
+    return "none";
+}
+
+std::string sampleText(const diff::SampleReport& sample)
+{
+    return sample.repeat == 0 ? sample.id : sample.id + ", repeat " + std::to_string(sample.repeat);
+}
+
 std::string siteText(const diff::Divergence& divergence)
 {
     std::string text = divergence.sample + '/' + std::to_string(divergence.position);

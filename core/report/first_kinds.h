@@ -19,19 +19,34 @@ struct FirstKind
     std::string_view key;
     std::string_view words;
     std::optional<diff::Divergence> diff::FirstDivergences::*member;
-    std::string_view absent; ///< what its absence means
 };
 
 inline constexpr std::array<FirstKind, 8> firstKinds{{
-    {"bitwise", "bitwise", &diff::FirstDivergences::bitwise, "none"},
-    {"tolerance", "tolerance", &diff::FirstDivergences::tolerance, "no tolerance profile given"},
-    {"floor", "noise floor", &diff::FirstDivergences::floor, "no repeat of the reference given"},
-    {"topk", "top-5 set", &diff::FirstDivergences::topK, "none"},
-    {"experts", "expert set", &diff::FirstDivergences::experts, "none"},
-    {"argmax", "argmax", &diff::FirstDivergences::argmax, "none"},
-    {"token", "emitted token", &diff::FirstDivergences::token, "none"},
-    {"nonfinite", "NaN/Inf class", &diff::FirstDivergences::nonFinite, "none"},
+    {"bitwise", "bitwise", &diff::FirstDivergences::bitwise},
+    {"tolerance", "tolerance", &diff::FirstDivergences::tolerance},
+    {"floor", "noise floor", &diff::FirstDivergences::floor},
+    {"topk", "top-5 set", &diff::FirstDivergences::topK},
+    {"experts", "expert set", &diff::FirstDivergences::experts},
+    {"argmax", "argmax", &diff::FirstDivergences::argmax},
+    {"token", "emitted token", &diff::FirstDivergences::token},
+    {"nonfinite", "NaN/Inf class", &diff::FirstDivergences::nonFinite},
 }};
+
+/// True when a profile or criteria were given.
+inline bool hasTolerance(const diff::Report& report)
+{
+    return !report.toleranceProfile.empty() || !report.tolerance.empty();
+}
+
+/// "holds", "FAILS", "open" (sites whose values are not there differ by digest), or "nothing to
+/// check".
+std::string_view outcomeWord(const diff::CriterionOutcome& outcome);
+
+/// What the absence of that kind means: "none", or the option that would look for it.
+std::string_view absentText(const FirstKind& kind, const diff::Report& report);
+
+/// "s/one", or with its repeat where it has one: "s/one, repeat 2".
+std::string sampleText(const diff::SampleReport& sample);
 
 /// True for the kinds whose two values are ids (of a token or an expert), not element values.
 inline bool holdsIds(const FirstKind& kind)

@@ -3,14 +3,17 @@
 
 #include "core/report/html.h"
 
+#include "core/diff/inspect.h"
 #include "core/report/families.h"
 #include "core/report/first_kinds.h"
+#include "core/report/html_findings.h"
 #include "core/report/html_style.h"
 #include "core/report/html_tables.h"
 #include "core/report/layer_figure.h"
 #include "core/report/map_figure.h"
 #include "core/report/markup.h"
 #include "core/report/number.h"
+#include "core/report/reproduce.h"
 #include "core/report/token_strip.h"
 
 #include <algorithm>
@@ -47,7 +50,10 @@ std::string runCard(const diff::Report& report, const diff::RunSummary& run, std
     for (const std::string_view key : {env::policy, env::arithmetic, env::vendor, env::device,
                                        env::arch, env::tpSize, env::replay, env::construction}) {
         const std::string text = run.environment.text(key);
-        if (!text.empty())
+        // "AMD" beside "AMD EPYC 9654" would say it twice.
+        const bool saidAgain = key == env::vendor && !differsIn(report, key)
+                               && run.environment.text(env::device).starts_with(text);
+        if (!text.empty() && !saidAgain)
             labels += element("li", differsIn(report, key) ? "differs" : "same",
                               (key == env::tpSize ? "tp " : "") + escaped(text));
     }
@@ -117,8 +123,8 @@ std::string stripSection(const diff::Report& report, const trace::Run& reference
         shown.push_back(place);
         const std::string strip = tokenStrip(report, reference, target, *found);
         if (!strip.empty())
-            markup += element("h3", "First by " + std::string(kind->words) + ": sample "
-                                        + escaped(found->sample) + ", position "
+            markup += element("h3", "First by " + std::string(kind->words) + ": "
+                                        + escaped(diff::sampleWords(found->sample)) + ", position "
                                         + std::to_string(found->position))
                       + '\n' + strip;
     }
@@ -138,41 +144,11 @@ std::string layerSection(const diff::Report& report)
     return section("layers", "Error by layer", "Relative L2 over all rows, log scale.", figure);
 }
 
-/// An argument as a POSIX shell takes it.
-std::string quoted(const std::string& text)
-{
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-        "._-/+=:,@%";
-    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos)
-        return text;
-    std::string out = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            out += "'\\''";
-        else
-            out += c;
-    }
-    return out + '\'';
-}
-
 std::string reproduceSection(const diff::Report& report)
 {
-    std::string commands;
-    for (const diff::RunSummary* run : {&report.reference, &report.target})
-        if (const std::string line = run->environment.text(trace::env::commandLine); !line.empty())
-            commands += line + '\n';
-    commands +=
-        "moire-diff " + quoted(report.reference.file) + ' ' + quoted(report.target.file) + '\n';
-    if (const auto& first = report.first.bitwise)
-        for (const std::string* file : {&report.reference.file, &report.target.file})
-            commands += "moire-diff show " + quoted(*file) + ' ' + quoted(siteText(*first)) + '\n';
     std::string lines;
-    for (std::size_t at = 0; at < commands.size();) {
-        const std::size_t end = commands.find('\n', at);
-        lines += escaped(std::string_view(commands).substr(at, end - at)) + '\n';
-        at = end + 1;
-    }
+    for (const std::string& command : reproduceCommands(report))
+        lines += escaped(command) + '\n';
     return section("reproduce", "How to reproduce", {}, "<pre>" + lines + "</pre>\n");
 }
 
@@ -194,7 +170,7 @@ std::string htmlText(const diff::Report& report, const trace::Run& reference,
             + runCard(report, report.target, "target", "Target") + "</div>\n";
     page += verdictPart(report) + chips(report) + alignmentPart(report);
     page += mapSection(report, columns);
-    page += firstSection(report);
+    page += firstSection(report) + causeSection(report) + toleranceSection(report);
     page += stripSection(report, reference, target);
     page += layerSection(report);
     page += tapsSection(report);

@@ -49,12 +49,12 @@ std::string sideCell(const FirstKind& kind, const std::optional<double>& value,
 
 MarkupTable tapTable()
 {
-    return MarkupTable({{"tap", Kind::Code},
-                        {"bits equal", Kind::Number},
-                        {"largest ulp", Kind::Number},
-                        {"max |Δ|", Kind::Number},
-                        {"relative L2", Kind::Number},
-                        {"1 − cosine", Kind::Number}});
+    return MarkupTable("Measures by tap", {{"tap", Kind::Code},
+                                           {"bits equal", Kind::Number},
+                                           {"largest ulp", Kind::Number},
+                                           {"max |Δ|", Kind::Number},
+                                           {"relative L2", Kind::Number},
+                                           {"1 − cosine", Kind::Number}});
 }
 
 void addTap(MarkupTable& table, const diff::TapReport& tap)
@@ -105,7 +105,8 @@ std::string environmentSection(const diff::Report& report)
     if (report.environmentDifferences.empty())
         return section("environment", "Environment", {},
                        element("p", "Every recorded field that bears on arithmetic is equal."));
-    MarkupTable table({{"field", Kind::Code}, {"reference", Kind::Code}, {"target", Kind::Code}});
+    MarkupTable table("Fields of the environment that differ",
+                      {{"field", Kind::Code}, {"reference", Kind::Code}, {"target", Kind::Code}});
     for (const auto& difference : report.environmentDifferences)
         table.add({escaped(difference.key),
                    element("span", "differs", orNothing(difference.reference)),
@@ -115,16 +116,17 @@ std::string environmentSection(const diff::Report& report)
 
 std::string firstSection(const diff::Report& report)
 {
-    MarkupTable table({{"kind"},
-                       {"site", Kind::Code},
-                       {"reference", Kind::Number},
-                       {"target", Kind::Number},
-                       {"ulps", Kind::Number},
-                       {"origin"}});
+    MarkupTable table("First divergence of each kind", {{"kind"},
+                                                        {"site", Kind::Code},
+                                                        {"reference", Kind::Number},
+                                                        {"target", Kind::Number},
+                                                        {"ulps", Kind::Number},
+                                                        {"origin"}});
     for (const FirstKind& kind : firstKinds) {
         const auto& found = report.first.*kind.member;
         if (!found) {
-            table.add({std::string(kind.words), element("span", "faint", kind.absent)});
+            table.add(
+                {std::string(kind.words), element("span", "faint", absentText(kind, report))});
             continue;
         }
         std::string origin(diff::nameOf(found->origin));
@@ -170,19 +172,20 @@ std::string samplesSection(const diff::Report& report)
 {
     if (report.samples.empty())
         return {};
-    MarkupTable table({{"sample", Kind::Code},
-                       {"rows", Kind::Number},
-                       {"first bitwise", Kind::Number},
-                       {"first argmax", Kind::Number},
-                       {"split", Kind::Number},
-                       {"not comparable", Kind::Number},
-                       {"KL", Kind::Number},
-                       {"bits equal", Kind::Number}});
+    MarkupTable table("Samples", {{"sample", Kind::Code},
+                                  {"rows", Kind::Number},
+                                  {"first bitwise", Kind::Number},
+                                  {"first argmax", Kind::Number},
+                                  {"split", Kind::Number},
+                                  {"not comparable", Kind::Number},
+                                  {"KL", Kind::Number},
+                                  {"bits equal", Kind::Number}});
     const std::size_t shown = std::min(report.samples.size(), mostSamples);
     for (std::size_t i = 0; i < shown; ++i) {
         const diff::SampleReport& sample = report.samples[i];
-        table.add({escaped(sample.id), grouped(sample.rowsCompared), placeCell(sample.firstBitwise),
-                   placeCell(sample.firstArgmax), placeCell(sample.split),
+        table.add({escaped(sampleText(sample)), grouped(sample.rowsCompared),
+                   placeCell(sample.firstBitwise), placeCell(sample.firstArgmax),
+                   placeCell(sample.split),
                    sample.notComparable == 0 ? nothing : grouped(sample.notComparable),
                    valueIn(sample.measures, "C1"), valueIn(sample.measures, "A1")});
     }
@@ -197,12 +200,12 @@ std::string measuresSection(const diff::Report& report)
 {
     if (report.measures.empty())
         return {};
-    MarkupTable table({{"id", Kind::Code},
-                       {"measure"},
-                       {"value", Kind::Number},
-                       {"interval", Kind::Number},
-                       {"n", Kind::Number},
-                       {"where, or why not"}});
+    MarkupTable table("All measures by family", {{"id", Kind::Code},
+                                                 {"measure"},
+                                                 {"value", Kind::Number},
+                                                 {"interval", Kind::Number},
+                                                 {"n", Kind::Number},
+                                                 {"where, or why not"}});
     std::string family;
     for (const diff::Measure& measure : report.measures) {
         if (measure.family != family) {
@@ -228,12 +231,12 @@ std::string routingSection(const diff::Report& report, const trace::Run& referen
 {
     if (report.routerPairs.empty())
         return {};
-    MarkupTable table({{"layer", Kind::Number},
-                       {"router", Kind::Code},
-                       {"sets equal", Kind::Number},
-                       {"order equal", Kind::Number},
-                       {"experts replaced", Kind::Number},
-                       {"smallest margin", Kind::Number}});
+    MarkupTable table("Routing by layer", {{"layer", Kind::Number},
+                                           {"router", Kind::Code},
+                                           {"sets equal", Kind::Number},
+                                           {"order equal", Kind::Number},
+                                           {"experts replaced", Kind::Number},
+                                           {"smallest margin", Kind::Number}});
     for (std::size_t i = 0; i < report.routerPairs.size(); ++i) {
         const trace::RouterLayer& layer = reference.header().routers[report.routerPairs[i].first];
         const LayerRoutes sum = layerRoutes(report, i);

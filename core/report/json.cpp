@@ -58,6 +58,7 @@ Json alignmentObject(const diff::AlignmentSummary& alignment)
     };
     out["missing_reference"] = missing(alignment.incompleteReference, alignment.missingReference);
     out["missing_target"] = missing(alignment.incompleteTarget, alignment.missingTarget);
+    out["tokenised_differently"] = alignment.tokenisedDifferently;
     out["remarks"] = strings(alignment.remarks);
     return out;
 }
@@ -77,17 +78,54 @@ Json orNull(const std::optional<Number>& number)
 
 Json divergenceObject(const diff::Divergence& d)
 {
-    return {{"sample", stringOf(d.sample)},
-            {"row", d.row},
-            {"position", d.position},
-            {"phase", trace::nameOf(d.phase)},
-            {"tap", stringOf(d.tap)},
-            {"layer", d.layer < 0 ? Json() : Json(d.layer)},
-            {"element", orNull(d.element)},
-            {"reference", side(d.referenceValue, d.referenceBits, d.referenceType)},
-            {"target", side(d.targetValue, d.targetBits, d.targetType)},
-            {"ulps", orNull(d.ulps)},
-            {"origin", diff::nameOf(d.origin)}};
+    Json out{{"sample", stringOf(d.sample)},
+             {"row", d.row},
+             {"target_row", d.targetRow},
+             {"position", d.position},
+             {"phase", trace::nameOf(d.phase)},
+             {"tap", stringOf(d.tap)},
+             {"layer", d.layer < 0 ? Json() : Json(d.layer)},
+             {"element", orNull(d.element)},
+             {"reference", side(d.referenceValue, d.referenceBits, d.referenceType)},
+             {"target", side(d.targetValue, d.targetBits, d.targetType)},
+             {"ulps", orNull(d.ulps)},
+             {"origin", diff::nameOf(d.origin)},
+             {"amplification", d.amplification ? numberOf(*d.amplification) : Json()}};
+    if (!d.flipClass.empty())
+        out["flip_class"] = stringOf(d.flipClass);
+    if (!d.note.empty())
+        out["note"] = stringOf(d.note);
+    return out;
+}
+
+/// Null where nothing differs or no rule had anything to say.
+Json causeObject(const diff::Report& report)
+{
+    if (report.cause.empty() && report.causeFindings.empty())
+        return {};
+    Json findings = Json::array();
+    for (const diff::CauseFinding& finding : report.causeFindings)
+        findings.push_back({{"rule", stringOf(finding.rule)},
+                            {"sentence", stringOf(finding.sentence)},
+                            {"evidence", strings(finding.evidence)}});
+    return {{"sentence", stringOf(report.cause)}, {"findings", findings}};
+}
+
+/// Null without a profile and without criteria.
+Json toleranceObject(const diff::Report& report)
+{
+    if (!hasTolerance(report))
+        return {};
+    Json criteria = Json::array();
+    for (const diff::CriterionOutcome& outcome : report.tolerance)
+        criteria.push_back({{"pattern", stringOf(outcome.pattern)},
+                            {"criterion", stringOf(outcome.criterion)},
+                            {"checked", outcome.checked},
+                            {"failed", outcome.failed},
+                            {"undecided", outcome.undecided},
+                            {"worst", outcome.worst ? numberOf(*outcome.worst) : Json()},
+                            {"at", stringOf(outcome.at)}});
+    return {{"profile", stringOf(report.toleranceProfile)}, {"criteria", criteria}};
 }
 
 Json firstObject(const diff::FirstDivergences& first)
@@ -128,6 +166,8 @@ Json measureObject(const diff::Measure& m)
                                         {"high", numberOf(m.interval->high)},
                                         {"method", stringOf(m.interval->method)}}
                                  : Json();
+    if (!m.whyNoInterval.empty())
+        out["why_no_interval"] = stringOf(m.whyNoInterval);
     if (!m.parameters.empty())
         out["parameters"] = numbers(m.parameters);
     if (!m.percentiles.empty())
@@ -166,17 +206,30 @@ Json tapsArray(const std::vector<diff::TapReport>& taps)
     return out;
 }
 
+Json blocksArray(const std::vector<diff::TokenBlock>& blocks)
+{
+    Json out = Json::array();
+    for (const diff::TokenBlock& block : blocks)
+        out.push_back({{"reference_begin", block.referenceBegin},
+                       {"target_begin", block.targetBegin},
+                       {"reference_length", block.referenceLength},
+                       {"target_length", block.targetLength}});
+    return out;
+}
+
 Json samplesArray(const std::vector<diff::SampleReport>& samples)
 {
     Json out = Json::array();
     for (const diff::SampleReport& sample : samples)
         out.push_back({{"id", stringOf(sample.id)},
+                       {"repeat", sample.repeat},
                        {"category", stringOf(sample.category)},
                        {"rows", sample.rowsCompared},
                        {"first_bitwise", orNull(sample.firstBitwise)},
                        {"first_argmax", orNull(sample.firstArgmax)},
                        {"split", orNull(sample.split)},
                        {"not_comparable", sample.notComparable},
+                       {"blocks", blocksArray(sample.blocks)},
                        {"measures", measuresObject(sample.measures)}});
     return out;
 }
@@ -189,11 +242,13 @@ std::string jsonText(const diff::Report& report)
     out["schema"] = jsonSchema;
     out["verdict"] = stringOf(report.verdict);
     out["exit"] = report.exit;
+    out["cause"] = causeObject(report);
     out["reference"] = runObject(report.reference);
     out["target"] = runObject(report.target);
     out["environment_differences"] = differences(report.environmentDifferences);
     out["alignment"] = alignmentObject(report.alignment);
     out["first"] = firstObject(report.first);
+    out["tolerance"] = toleranceObject(report);
     out["measures"] = measuresObject(report.measures);
     out["taps"] = tapsArray(report.taps);
     out["samples"] = samplesArray(report.samples);

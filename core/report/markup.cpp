@@ -84,8 +84,9 @@ std::string element(std::string_view tag, std::string_view cssClass, std::string
         .append(">");
 }
 
-MarkupTable::MarkupTable(std::vector<Column> columns)
-    : m_columns(std::move(columns))
+MarkupTable::MarkupTable(std::string_view caption, std::vector<Column> columns)
+    : m_caption(caption)
+    , m_columns(std::move(columns))
 {}
 
 void MarkupTable::add(std::initializer_list<std::string> cells)
@@ -94,18 +95,21 @@ void MarkupTable::add(std::initializer_list<std::string> cells)
     m_body += "<tr>";
     std::size_t i = 0;
     for (const std::string& cell : cells) {
-        m_body.append("<td").append(classOf(m_columns[i].kind));
+        const std::string tag = i == 0 ? "th" : "td";
+        m_body += '<' + tag + (i == 0 ? " scope=\"row\"" : "");
+        m_body += classOf(m_columns[i].kind);
         ++i;
         if (i == cells.size() && i < m_columns.size())
             m_body += " colspan=\"" + std::to_string(m_columns.size() - i + 1) + '"';
-        m_body += '>' + cell + "</td>";
+        m_body += '>' + cell + "</" + tag + '>';
     }
     m_body += "</tr>\n";
 }
 
 std::string MarkupTable::markup() const
 {
-    std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
+    std::string out = "<div class=\"scroll\"><table>\n" + element("caption", "unseen", m_caption)
+                      + "\n<thead><tr>";
     for (const Column& column : m_columns)
         out.append("<th scope=\"col\"")
             .append(classOf(column.kind))
@@ -118,8 +122,10 @@ std::string MarkupTable::markup() const
 std::string section(std::string_view id, std::string_view heading, std::string_view explanation,
                     std::string_view markup)
 {
-    std::string out("<section id=\"");
-    out.append(id).append("\">\n").append(element("h2", heading)).append("\n");
+    const std::string name(id);
+    std::string out = "<section id=\"" + name + "\" aria-labelledby=\"" + name
+                      + "-title\">\n<h2 id=\"" + name + "-title\">";
+    out.append(heading).append("</h2>\n");
     if (!explanation.empty())
         out.append(element("p", "dim", explanation)).append("\n");
     return out.append(markup).append("</section>\n");

@@ -33,15 +33,17 @@ struct Column
     } kind = Kind::Text;
 };
 
-/// A table with a head; cells are markup. A row shorter than the columns has its last cell widened.
+/// A table with a caption (which only a screen reader says) and a head; cells are markup, the first
+/// of a row is its head. A row shorter than the columns has its last cell widened.
 class MarkupTable
 {
 public:
-    explicit MarkupTable(std::vector<Column> columns);
+    MarkupTable(std::string_view caption, std::vector<Column> columns);
     void add(std::initializer_list<std::string> cells);
     std::string markup() const;
 
 private:
+    std::string m_caption;
     std::vector<Column> m_columns;
     std::string m_body;
 };

@@ -101,14 +101,15 @@ static_assert(static_cast<int>(Severity::Equal) == cellEqual);
 static_assert(static_cast<int>(Severity::Unmeasured) == cellUnmeasured);
 
 /// Rows of each sample at or after the position where its tokens part.
-std::vector<std::size_t> rowsAfterSplit(const diff::Report& report, const trace::Run& run)
+std::vector<std::size_t> rowsAfterSplit(const diff::Report& report, const trace::Run& run,
+                                        trace::SampleIndex diff::SampleReport::*side)
 {
     std::vector<std::size_t> counts(report.samples.size(), 0);
     std::vector<std::size_t> place(run.samples().size(), report.samples.size());
     for (std::size_t i = 0; i < report.samples.size(); ++i)
-        if (const auto found = run.findSample(report.samples[i].id);
-            found && report.samples[i].split)
-            place[trace::indexOf(*found)] = i;
+        if (const std::size_t index = trace::indexOf(report.samples[i].*side);
+            report.samples[i].split && index < place.size())
+            place[index] = i;
     for (trace::RowIndex r = 0; r < run.rowCount(); ++r) {
         const trace::Row row = run.row(r);
         const std::size_t i = place[trace::indexOf(row.sample)];
@@ -128,8 +129,8 @@ std::size_t pooledPlace(std::size_t at, std::size_t count, std::size_t pixels)
 MapColumns mapColumns(const diff::Report& report, const trace::Run& reference,
                       const trace::Run& target)
 {
-    const auto afterReference = rowsAfterSplit(report, reference);
-    const auto afterTarget = rowsAfterSplit(report, target);
+    const auto afterReference = rowsAfterSplit(report, reference, &diff::SampleReport::reference);
+    const auto afterTarget = rowsAfterSplit(report, target, &diff::SampleReport::target);
     MapColumns columns;
     std::size_t pair = 0;
     for (std::size_t i = 0; i < report.samples.size(); ++i) {

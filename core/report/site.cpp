@@ -42,7 +42,7 @@ Result<Place> find(const trace::Run& run, const diff::SiteName& site)
     const auto sample = run.findSample(site.sample);
     if (!sample)
         return notFound(run, "has no sample '" + visibleText(site.sample) + "'", ask);
-    const auto tap = run.findTap(site.tap);
+    const auto tap = findTapByName(run, site.tap);
     if (!tap)
         return notFound(run, "has no tap '" + visibleText(site.tap) + "'", ask);
     Place place;
@@ -218,17 +218,15 @@ Result<std::string> headPart(const trace::Run& run, const Place& place)
     const auto view = run.topK(place.row);
     if (!view)
         return view.error();
-    TextTable table({Align::Right, Align::Right, Align::Right});
-    table.add({
-        "rank",
-        "id",
-        "logit",
-    });
+    TextTable table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
+    table.add({"rank", "id", "logit", "probability", "token"});
     for (std::size_t i = 0; i < std::min(view->ids.size(), bestTokens); ++i)
         if (view->ids[i] >= 0)
             table.add({std::to_string(i + 1), std::to_string(view->ids[i]),
-                       valueText(view->values[i], numeric::DType::FP32)});
-    std::string text = "\nBest ids\n" + table.text();
+                       valueText(view->values[i], numeric::DType::FP32),
+                       figure(std::exp(view->values[i] - view->logSumExp), 3),
+                       wordOf(run, view->ids[i])});
+    std::string text = "\nBest tokens\n" + table.text();
     text += "  next token " + tokenText(run, place.record.sample, place.record.position + 1);
     if (place.record.score.id >= 0)
         text += ", rank " + std::to_string(place.record.score.rank + 1) + ", log-probability "
@@ -237,6 +235,21 @@ Result<std::string> headPart(const trace::Run& run, const Place& place)
 }
 
 } // namespace
+
+std::optional<trace::TapIndex> findTapByName(const trace::Run& run, std::string_view name)
+{
+    const auto tap = run.findTap(name);
+    return tap ? tap : run.findTap("model." + std::string(name));
+}
+
+std::string wordOf(const trace::Run& run, std::int32_t id)
+{
+    const auto& vocabulary = run.header().vocabulary;
+    const auto place = static_cast<std::size_t>(id);
+    if (id < 0 || place >= vocabulary.size() || vocabulary[place].empty())
+        return {};
+    return "“" + visibleText(vocabulary[place]) + "”";
+}
 
 Result<std::string> describeSite(const trace::Run& run, const diff::SiteName& site,
                                  SiteExtent extent)

@@ -6,7 +6,10 @@
 #include "core/diff/inspect.h"
 #include "core/trace/run.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace moire::report {
 
@@ -15,6 +18,12 @@ enum class SiteExtent
     Some, ///< the first elements and the largest
     All   ///< every element
 };
+
+/// The tap of that name; "layers.3.mlp.out" stands for "model.layers.3.mlp.out".
+std::optional<trace::TapIndex> findTapByName(const trace::Run& run, std::string_view name);
+
+/// What the vocabulary says of an id, escaped and in quotes; "" where the run does not know it.
+std::string wordOf(const trace::Run& run, std::int32_t id);
 
 /// One site of one capture for people: where it is, digest, value classes, row statistics, values
 /// with their bits as sign, exponent and mantissa; for a router its experts and weights, for the

@@ -81,7 +81,7 @@ std::string firstPart(const diff::Report& report, const Ink& ink)
     for (const FirstKind& kind : firstKinds) {
         const auto& found = report.first.*kind.member;
         if (!found) {
-            table.add({std::string(kind.words), std::string(kind.absent)});
+            table.add({std::string(kind.words), std::string(absentText(kind, report))});
             continue;
         }
         table.add(
@@ -92,6 +92,40 @@ std::string firstPart(const diff::Report& report, const Ink& ink)
              visibleText(found->note)});
     }
     return heading(ink, "First divergences") + table.text();
+}
+
+/// The cause in one sentence, then what each rule saw.
+std::string causePart(const diff::Report& report, const Ink& ink)
+{
+    if (report.cause.empty())
+        return {};
+    std::string text = heading(ink, "Cause") + "  " + visibleText(report.cause) + '\n';
+    TextTable table({Align::Left, Align::Left});
+    for (const diff::CauseFinding& finding : report.causeFindings) {
+        table.add({visibleText(finding.rule), visibleText(finding.sentence)});
+        for (const std::string& fact : finding.evidence)
+            table.add({"", "· " + visibleText(fact)});
+    }
+    return text + table.text();
+}
+
+std::string tolerancePart(const diff::Report& report, const Ink& ink)
+{
+    if (!hasTolerance(report))
+        return {};
+    TextTable table({Align::Left, Align::Left, Align::Left, Align::Right, Align::Right,
+                     Align::Right, Align::Right, Align::Left});
+    table.add({"", "taps", "criterion", "failed", "undecided", "checked", "worst", "at"});
+    for (const diff::CriterionOutcome& outcome : report.tolerance)
+        table.add({std::string(outcomeWord(outcome)), visibleText(outcome.pattern),
+                   visibleText(outcome.criterion), grouped(outcome.failed),
+                   grouped(outcome.undecided), grouped(outcome.checked),
+                   outcome.worst ? figure(*outcome.worst) : "–", visibleText(outcome.at)});
+    return heading(ink, "Tolerance"
+                            + (report.toleranceProfile.empty()
+                                   ? std::string()
+                                   : ", profile " + visibleText(report.toleranceProfile)))
+           + table.text();
 }
 
 std::string chipsPart(const diff::Report& report, const Ink& ink)
@@ -155,9 +189,9 @@ std::string samplesPart(const diff::Report& report, const Ink& ink)
     };
     for (std::size_t i = 0; i < std::min(report.samples.size(), mostSamples); ++i) {
         const diff::SampleReport& sample = report.samples[i];
-        table.add({visibleText(sample.id), grouped(sample.rowsCompared), place(sample.firstBitwise),
-                   place(sample.firstArgmax), place(sample.split), grouped(sample.notComparable),
-                   valueIn(sample.measures, "C1")});
+        table.add({visibleText(sampleText(sample)), grouped(sample.rowsCompared),
+                   place(sample.firstBitwise), place(sample.firstArgmax), place(sample.split),
+                   grouped(sample.notComparable), valueIn(sample.measures, "C1")});
     }
     std::string text = heading(ink, "Samples") + table.text();
     if (report.samples.size() > mostSamples)
@@ -178,6 +212,8 @@ std::string plainText(const diff::Report& report, const TextOptions& options)
     text += environmentPart(report, ink);
     text += firstPart(report, ink);
     text += chipsPart(report, ink);
+    text += causePart(report, ink);
+    text += tolerancePart(report, ink);
     text += tapsPart(report, ink);
     text += samplesPart(report, ink);
     text += measuresPart(report, ink);

@@ -29,23 +29,27 @@ TextTable::TextTable(std::vector<Align> columns)
 void TextTable::add(std::vector<std::string> cells)
 {
     assert(cells.size() <= m_columns.size());
+    const std::size_t given = cells.size();
     cells.resize(m_columns.size());
-    m_rows.push_back(std::move(cells));
+    m_rows.push_back({std::move(cells), given});
 }
 
 std::string TextTable::text() const
 {
     std::vector<std::size_t> widths(m_columns.size(), 0);
-    for (const auto& row : m_rows)
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], widthOf(row[i]));
+    for (const Row& row : m_rows) {
+        const bool overhangs = row.given < m_columns.size() && row.given > 1;
+        for (std::size_t i = 0; i < row.given - (overhangs ? 1 : 0); ++i)
+            widths[i] = std::max(widths[i], widthOf(row.cells[i]));
+    }
     std::string out;
-    for (const auto& row : m_rows) {
+    for (const Row& row : m_rows) {
         std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string padding(widths[i] - widthOf(row[i]), ' ');
+        for (std::size_t i = 0; i < row.given; ++i) {
+            const std::size_t width = widthOf(row.cells[i]);
+            const std::string padding(widths[i] - std::min(widths[i], width), ' ');
             line += "  ";
-            line += m_columns[i] == Align::Right ? padding + row[i] : row[i] + padding;
+            line += m_columns[i] == Align::Right ? padding + row.cells[i] : row.cells[i] + padding;
         }
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + '\n';

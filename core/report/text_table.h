@@ -20,14 +20,20 @@ class TextTable
 public:
     explicit TextTable(std::vector<Align> columns);
 
-    /// Missing cells at the end are empty; there are never more than columns.
+    /// Missing cells at the end are empty; there are never more than columns. The last cell of a
+    /// row that ends early may be longer than its column.
     void add(std::vector<std::string> cells);
     /// Each row indented by two blanks, columns two blanks apart, no blanks at the end of a line.
     std::string text() const;
 
 private:
     std::vector<Align> m_columns;
-    std::vector<std::vector<std::string>> m_rows;
+    struct Row
+    {
+        std::vector<std::string> cells;
+        std::size_t given; ///< the rest is empty
+    };
+    std::vector<Row> m_rows;
 };
 
 } // namespace moire::report

@@ -60,13 +60,11 @@ Cell cellOf(const diff::Report& report, std::size_t pair)
     return {cellScale + scale.levelOf(worst), "relative L2 " + figure(worst)};
 }
 
-std::map<std::uint32_t, Cell> cellsOf(const diff::Report& report, const trace::Run& reference,
-                                      const std::string& sample)
+std::map<std::uint32_t, Cell> cellsOf(const diff::Report& report, trace::SampleIndex sample)
 {
     std::map<std::uint32_t, Cell> cells;
-    const auto index = reference.findSample(sample);
-    for (std::size_t pair = 0; index && pair < report.rows.size(); ++pair)
-        if (report.rows[pair].sample == *index)
+    for (std::size_t pair = 0; pair < report.rows.size(); ++pair)
+        if (report.rows[pair].sample == sample)
             cells.emplace(report.rows[pair].position, cellOf(report, pair));
     return cells;
 }
@@ -100,17 +98,17 @@ std::string strip(std::span<const trace::Token> tokens, std::size_t begin, std::
 std::string tokenStrip(const diff::Report& report, const trace::Run& reference,
                        const trace::Run& target, const diff::Divergence& divergence)
 {
-    const auto ours = reference.findSample(divergence.sample);
-    const auto theirs = target.findSample(divergence.sample);
-    if (!ours || !theirs)
+    if (divergence.row >= reference.rowCount() || divergence.targetRow >= target.rowCount())
         return {};
-    const auto referenceTokens = reference.tokens(*ours);
-    const auto targetTokens = target.tokens(*theirs);
+    // By row, not by id, which repeats of one sample share.
+    const trace::SampleIndex sample = reference.row(divergence.row).sample;
+    const auto referenceTokens = reference.tokens(sample);
+    const auto targetTokens = target.tokens(target.row(divergence.targetRow).sample);
     const std::size_t at = divergence.position;
     const std::size_t begin = at > before ? at - before : 0;
     const std::size_t end =
         std::min(at + after, std::max(referenceTokens.size(), targetTokens.size()));
-    const auto cells = cellsOf(report, reference, divergence.sample);
+    const auto cells = cellsOf(report, sample);
     std::string positions;
     for (std::size_t i = begin; i < end; ++i)
         positions += "<td>" + std::to_string(i) + "</td>";

@@ -14,7 +14,7 @@ class BadArguments(CaptureCase):
         self.assertEqual(list(self.folder.glob("out.moire*")), [])
 
     def test_no_command(self):
-        self.refused(says="subcommand")
+        self.refused(says="The commands are run, taps and tokenize")
 
     def test_unknown_command(self):
         self.refused("fly", says="fly")

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """moire-diff as a user meets it: cli_test.py MOIRE-DIFF MAKE_CAPTURES SCHEMA."""
 import base64
+import csv
 import html.parser
+import io
 import json
 import os
 import re
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import h5py
 import jsonschema
+import junitparser
 import numpy as np
 
 PROGRAM, MAKER, SCHEMA = sys.argv[1:4]
@@ -70,9 +73,9 @@ class Comparing(Case):
 
     def test_order_of_keys(self):
         report = json.loads(run(*pair("moe"), "--format", "json").stdout)
-        self.assertEqual(list(report), ["schema", "verdict", "exit", "reference", "target",
-                                        "environment_differences", "alignment", "first", "measures",
-                                        "taps", "samples"])
+        self.assertEqual(list(report), ["schema", "verdict", "exit", "cause", "reference", "target",
+                                        "environment_differences", "alignment", "first", "tolerance",
+                                        "measures", "taps", "samples"])
         self.assertEqual(list(report["first"]), ["bitwise", "tolerance", "floor", "topk", "experts",
                                                  "argmax", "token", "nonfinite"])
         self.assertEqual(report["environment_differences"],
@@ -92,7 +95,7 @@ class Comparing(Case):
                 self.assertEqual(first[side]["value"], float(value))
 
     def test_same_bytes_at_any_thread_count(self):
-        for form in ("text", "json", "html"):
+        for form in ("text", "json", "html", "csv", "md", "junit"):
             outputs = {run(*pair("moe"), "--format", form, "--threads", n).stdout for n in (1, 2, 5)}
             self.assertEqual(len(outputs), 1, form)
 
@@ -121,7 +124,8 @@ class Comparing(Case):
                     self.assertEqual(only[kind][key], whole[kind][key], (kind, key))
 
     def test_format_from_the_name(self):
-        for name, start in (("r.json", b"{"), ("r.html", b"<!DOCTYPE html>"), ("r.txt", b"First divergence")):
+        for name, start in (("r.json", b"{"), ("r.html", b"<!DOCTYPE html>"), ("r.txt", b"First divergence"),
+                            ("r.csv", b"scope,"), ("r.md", b"**First divergence"), ("r.xml", b"<?xml")):
             out = Path(FOLDER) / name
             self.assertEqual(run(*pair("bf16"), "-o", name).returncode, 1)
             self.assertTrue(out.read_bytes().startswith(start), name)
@@ -185,6 +189,25 @@ class Trouble(Case):
         self.trouble("export", "info.moire", says="--npy")
         self.trouble("verify", says="FILE")
         self.trouble("info", "info.moire", "--no-such", says="--no-such")
+        self.trouble("export", "info.moire", "--no-such", says="Try 'moire-diff export --help'")
+        self.trouble(*pair("bf16"), "--format", "json", "--format", "html", says="more than once")
+        self.trouble(*pair("bf16"), "-o", says="needs a value")
+        self.trouble(*pair("bf16"), "--resamples", "-1", says="a whole number, 0 to")
+        self.trouble("show", "info.moire", says="FILE [TARGET] SITE")
+
+    def test_contradictions(self):
+        (Path(FOLDER) / "any.toml").write_text('name = "any"\n[[tap]]\npattern = "*"\ncriterion = "bitwise"\n')
+        self.trouble(*pair("bf16"), "--tolerance", "any.toml", "--criterion", "bitwise", says="Leave one of the two out")
+        self.trouble(*pair("bf16"), "--first", "--criterion", "ulp<=2", says="--first")
+        self.trouble(*pair("bf16"), "--first", "--repeat", "info.moire", says="--first")
+        self.trouble(*pair("bf16"), "--criterion", "floor(2)", says="--repeat")
+        self.trouble(*pair("bf16"), "--repeat", "bf16.ref.moire", says="itself")
+        self.trouble(*pair("bf16"), "--repeat", "nowhere.moire", says="nowhere.moire")
+        self.trouble(*pair("bf16"), "--criterion", "nearly", says="nearly")
+        self.trouble(*pair("bf16"), "--tolerance", "nowhere.toml", says="nowhere.toml")
+        self.trouble(*pair("bf16"), "--mapping", "nowhere.toml", says="nowhere.toml")
+        self.trouble(*pair("bf16"), "--tolerance", "any.toml", "-o", "any.toml", says="any.toml")
+        (Path(FOLDER) / "any.toml").unlink()
 
     def test_patterns(self):
         self.trouble(*pair("bf16"), "--taps", "no.such.*", says="no.such.*")
@@ -264,6 +287,32 @@ class OtherCommands(Case):
         self.assertRegex(text, r"digest +0x[0-9a-f]{16}\n")
         self.assertIn("24 finite, 0 NaN, 0 infinite", text)
 
+    def test_show_two_captures(self):
+        site = "sum/one/3/layers.0.mlp.out"
+        text = run("show", *pair("bf16"), site).stdout.decode()
+        with tempfile.TemporaryDirectory() as out:
+            sides = []
+            for i, file in enumerate(pair("bf16")):
+                run("export", file, "--npy", f"{out}/{i}", "--raw", "--sample", "sum/one")
+                sides.append(np.load(f"{out}/{i}/model.layers.0.mlp.out.npy")[3].astype(np.int64))
+        unequal = int((sides[0] != sides[1]).sum())
+        self.assertGreater(unequal, 0)
+        self.assertIn(f"differ       {unequal} of 24 elements", text)
+        shown = re.findall(r"^ +(\d+) +\S+ +0x([0-9a-f]{4}) +\S+ +0x([0-9a-f]{4}) +\S+ +(\d+)$", text, re.M)
+        self.assertEqual(len(shown), unequal)
+        key = lambda bits: -(bits & 0x7fff) if bits & 0x8000 else bits
+        for element, ours, theirs, ulps in shown:
+            pairs = [int(side[int(element)]) for side in sides]
+            self.assertEqual(pairs, [int(ours, 16), int(theirs, 16)])
+            self.assertEqual(int(ulps), abs(key(pairs[0]) - key(pairs[1])))
+        one = run("show", *pair("bf16"), site + "/0").stdout.decode()
+        self.assertIn(f"0x{sides[0][0]:04x}", one)
+        self.assertIn("Best tokens", run("show", *pair("moe"), "fact/2/lm_head.out").stdout.decode())
+        self.assertIn("Experts chosen", run("show", *pair("moe"), "fact/2/layers.1.mlp.gate.out").stdout.decode())
+        for place in ("fact/99/lm_head.out", "nobody/0/lm_head.out", "fact/0/nothing", "fact/0/lm_head.out/160"):
+            self.trouble("show", *pair("bf16"), place)
+        self.trouble("show", "info.moire", "stranger.moire", "fact/0/lm_head.out", status=3)
+
     def test_show_a_router_and_the_head(self):
         text = run("show", "moe.ref.moire", "fact/2/model.layers.1.mlp.gate.out").stdout.decode()
         with tempfile.TemporaryDirectory() as out:
@@ -274,7 +323,7 @@ class OtherCommands(Case):
         self.assertEqual([int(x) for x in shown[:2]], ids.tolist())
         head = run("show", "moe.ref.moire", "fact/2/lm_head.out").stdout.decode()
         best = sorted(range(len(logits)), key=lambda i: (-logits[i], i))[:10]
-        self.assertEqual([int(x) for x in re.findall(r"^ +\d+ +(\d+) +-?[\d.]+$", head, re.M)][:10], best)
+        self.assertEqual([int(x) for x in re.findall(r"^ +\d+ +(\d+) +-?[\d.]+ +[\d.e-]+", head, re.M)][:10], best)
 
     def test_verify(self):
         self.assertEqual(run("verify", "moe.ref.moire").returncode, 0)
@@ -383,6 +432,61 @@ def decode_png(data):
         assert line[0] == 0
         picture[y] = [line[1 + x // 2] >> (4 if x % 2 == 0 else 0) & 15 for x in range(width)]
     return picture
+
+
+class OtherFormats(Case):
+    NAMES = ("bf16", "moe", "free", "wild", "digest", "hostile", "mixed")
+
+    def test_csv_holds_the_numbers_of_the_json(self):
+        for name in self.NAMES:
+            report = json.loads(run(*pair(name), "--format", "json").stdout)
+            table = list(csv.DictReader(io.StringIO(run(*pair(name), "--format", "csv").stdout.decode(), newline="")))
+            self.assertTrue(all(None not in row and None not in row.values() for row in table))
+            of = {(r["scope"], r["name"], r["id"]): r for r in table}
+            self.assertEqual(len(of), len(table))
+            self.assertEqual(of["verdict", "", ""]["note"], report["verdict"])
+            groups = [("all", "", report["measures"])] + [("tap", t["name"], t["measures"]) for t in report["taps"]]
+            for scope, place, measures in groups:
+                for key, measure in measures.items():
+                    row = of[scope, place, key]
+                    self.assertEqual(row["value"] and float(row["value"]), "" if measure["value"] is None else measure["value"])
+                    self.assertEqual(int(row["n"]), measure["n"])
+                    if measure["interval"]:
+                        self.assertEqual([float(row["low"]), float(row["high"])],
+                                         [float(measure["interval"][k]) for k in ("low", "high")])
+                    for part, value in measure.get("parameters", {}).items():
+                        self.assertEqual(float(of[scope, place, f"{key}.{part}"]["value"]), float(value))
+
+    def test_junit(self):
+        for name in self.NAMES + ("equal",):
+            files = ["info.moire", "info.moire"] if name == "equal" else pair(name)
+            done = run(*files, "--format", "junit")
+            suites = junitparser.JUnitXml.fromstring(done.stdout)
+            self.assertIsInstance(suites, junitparser.JUnitXml)
+            suite, = suites
+            cases = list(suite)
+            results = [case.result[0] if case.result else None for case in cases]
+            failed = sum(isinstance(r, junitparser.Failure) for r in results)
+            self.assertEqual((suite.tests, suite.failures, suite.errors), (len(cases), failed, 0))
+            self.assertEqual(suite.skipped, sum(isinstance(r, junitparser.Skipped) for r in results))
+            self.assertEqual((suites.tests, suites.failures), (suite.tests, suite.failures))
+            self.assertEqual(failed > 0, done.returncode != 0)
+            self.assertEqual(len({(c.classname, c.name) for c in cases}), len(cases))
+            self.assertNotIn("\u202e", done.stdout.decode())
+
+    def test_markdown(self):
+        for name in self.NAMES:
+            text = run(*pair(name), "--format", "md").stdout.decode()
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\u202e]")
+            self.assertNotIn("</script>", re.sub(r"`[^`]*`|~~~sh\n.*~~~", "", text, flags=re.S))
+            width = 0
+            for line in text.split("\n"):
+                if not line.startswith("|"):
+                    width = 0
+                    continue
+                cells = len(re.findall(r"(?<!\\)\|", line))
+                self.assertIn(width, (0, cells), line)
+                width = cells
 
 
 class Html(Case):

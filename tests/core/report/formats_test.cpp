@@ -4,8 +4,11 @@
 // The writers against golden files: MOIRE_UPDATE_GOLDEN=1 writes them anew, to be reviewed like
 // code.
 
+#include "core/report/csv.h"
 #include "core/report/html.h"
 #include "core/report/json.h"
+#include "core/report/junit.h"
+#include "core/report/markdown.h"
 #include "core/report/markup.h"
 #include "core/report/text.h"
 #include "tests/core/report/hand_made.h"
@@ -45,6 +48,23 @@ private Q_SLOTS:
     void text() { compareWithGolden(plainText(test::handMadeReport(), {}), "divergent.txt"); }
     void equalText() { compareWithGolden(plainText(test::equalReport(), {}), "equal.txt"); }
     void json() { compareWithGolden(jsonText(test::handMadeReport()), "divergent.json"); }
+    void csv() { compareWithGolden(csvText(test::handMadeReport()), "divergent.csv"); }
+    void markdown() { compareWithGolden(markdownText(test::handMadeReport()), "divergent.md"); }
+    void junit() { compareWithGolden(junitText(test::handMadeReport()), "divergent.xml"); }
+    void equalJunit() { compareWithGolden(junitText(test::equalReport()), "equal.xml"); }
+    void html()
+    {
+        const auto reference = test::handMadeRun(7);
+        const auto target = test::handMadeRun(8);
+        QString page =
+            QString::fromStdString(htmlText(test::handMadeReport(), *reference, *target));
+        // The style sheet is a file of its own, and pictures are looked at, not read.
+        page.replace(
+            QRegularExpression("<style>.*</style>", QRegularExpression::DotMatchesEverythingOption),
+            "<style></style>");
+        page.replace(QRegularExpression("base64,[^\"]*"), "base64,");
+        compareWithGolden(page.toStdString(), "divergent.html");
+    }
     void equalJson() { compareWithGolden(jsonText(test::equalReport()), "equal.json"); }
 
     void verdictOnly()
@@ -66,6 +86,17 @@ private Q_SLOTS:
         report.verdict = "a\x1b[31mb";
         report.samples[0].id = "\x1b]0;x\x07";
         QVERIFY(plainText(report, {}).find('\x1b') == std::string::npos);
+    }
+
+    void escapesForMarkdown()
+    {
+        QCOMPARE(markdownEscaped("a|b*<c>\n"), std::string("a\\|b\\*\\<c\\>\\\\n"));
+    }
+
+    void fieldsOfCsv()
+    {
+        QCOMPARE(csvLine({"a", "b,c", "say \"x\"", ""}),
+                 std::string("a,\"b,c\",\"say \"\"x\"\"\",\n"));
     }
 
     void escapesForHtml()

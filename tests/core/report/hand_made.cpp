@@ -96,6 +96,8 @@ std::vector<Measure> overall()
     Measure equal = measure("A1", "equal bits", "A", "%", 99.99999, 12);
     equal.interval = diff::Interval{99.5, 100, "bootstrap"};
     equal.byPosition = {100.0, std::nullopt, 99.9};
+    Measure relativeMean = measure("A3", "unequal elements", "A", "ppm", 0.1, 12);
+    relativeMean.whyNoInterval = "one sample only";
     Measure classes = measure("A7", "value classes", "A", "count", 1, 12);
     classes.matrix = {{11, 0}, {1, 0}};
     Measure largest = measure("B2", "largest absolute difference", "B", "logit",
@@ -108,6 +110,7 @@ std::vector<Measure> overall()
     Measure forward = measure("C1", "forward KL", "C", "nats", 3.1e-4, 3);
     forward.byGroup = {{"maths", 3.1e-4}};
     return {equal,
+            relativeMean,
             classes,
             largest,
             relative,
@@ -136,6 +139,7 @@ Divergence bitwise()
     d.referenceType = d.targetType = DType::BF16;
     d.ulps = 16217;
     d.origin = diff::Origin::Introduced;
+    d.amplification = 2.5;
     return d;
 }
 
@@ -228,6 +232,16 @@ diff::Report handMadeReport()
     report.alignment.remarks = {"The target is incomplete"};
     report.first.bitwise = bitwise();
     report.first.experts = experts();
+    report.cause = "The accumulation order differs | it is <introduced> at one op.";
+    report.causeFindings = {{"inputs",
+                             "The runs differ in *numerics.arithmetic*.",
+                             {"ordered in the reference", "native"}},
+                            {"introduced", "Introduced at one op.", {}}};
+    report.toleranceProfile = "strict";
+    report.tolerance = {
+        {"model.layers.*", "ulp<=2", 6, 1, 0, 16217.0, "s/one/2/model.layers.1.out/1"},
+        {"*", "bitwise", 3, 0, 2, std::nullopt, {}},
+        {"*.mlp.gate.out", "routes>=1", 0, 0, 0, std::nullopt, {}}};
     report.measures = overall();
     report.taps.resize(3);
     const auto names = header("").taps;
@@ -249,6 +263,8 @@ diff::Report handMadeReport()
     sample.firstBitwise = 2;
     sample.split = 3;
     sample.notComparable = 2;
+    sample.repeat = 1;
+    sample.blocks = {{0, 0, 3, 3}, {9, 8, 10, 10}};
     sample.measures = {measure("C1", "forward KL", "C", "nats", 3.1e-4, 3)};
     report.samples = {sample};
     fillGrid(report);
@@ -266,6 +282,10 @@ diff::Report equalReport()
     report.alignment.rows = report.alignment.taps = 3;
     report.target.complete = true;
     report.first = {};
+    report.cause.clear();
+    report.causeFindings.clear();
+    report.toleranceProfile.clear();
+    report.tolerance.clear();
     for (diff::Site& site : report.sites)
         site = {diff::Site::State::Equal, true};
     report.routerPairs.clear();

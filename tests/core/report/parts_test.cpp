@@ -24,6 +24,10 @@ private Q_SLOTS:
         table.add({"abc", "22"});
         table.add({"x"});
         QCOMPARE(table.text(), std::string("  é     1\n  abc  22\n  x\n"));
+        TextTable overhanging({Align::Left, Align::Left, Align::Left});
+        overhanging.add({"a", "b", "c"});
+        overhanging.add({"a", "longer than its column"});
+        QCOMPARE(overhanging.text(), std::string("  a  b  c\n  a  longer than its column\n"));
     }
 
     void base64AsInTheRfc()

@@ -41,3 +41,8 @@ assert broken(lambda r: r["first"]["bitwise"]["target"].update(bits=5))
 assert broken(lambda r: r["measures"]["E3"].pop("why_null"))
 assert broken(lambda r: r["measures"].update(Z1=r["measures"]["A1"]))
 assert broken(lambda r: r["measures"]["A1"].update(value="big"))
+assert broken(lambda r: r["cause"].pop("findings"))
+assert broken(lambda r: r["tolerance"]["criteria"][0].update(failed=-1))
+assert broken(lambda r: r["samples"][0]["blocks"][0].pop("target_begin"))
+assert divergent["measures"]["A3"]["why_no_interval"] == "one sample only"
+assert divergent["first"]["bitwise"]["amplification"] == 2.5
