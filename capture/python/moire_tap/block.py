@@ -63,10 +63,14 @@ class Block:
         if spec.has_scores:
             self._tables[number + 3] = bits_of(np.asarray(scores, np.float32))[0]
 
-    def put_top_k(self, table, asked_ids, asked_values):
+    def put_logits(self, judged):
+        """LogitsRows of the writer."""
+        header, table = self._writer.header, judged.table
+        self._check("the logits", (len(table.ids), judged.vocabulary), (self.count, header.vocabulary))
+        self.awaiting = judged.awaiting
         self._tables.update({TOP_IDS: table.ids.view("<u4"), TOP_VALUES: table.values.view("<u4"),
                              LOG_SUM_EXP: table.log_sum_exp.view("<u8"), REMAINING: table.remaining_mass.view("<u8"),
-                             ASKED_IDS: asked_ids.view("<u4"), ASKED_VALUES: asked_values.view("<u4")})
+                             ASKED_IDS: judged.asked_ids.view("<u4"), ASKED_VALUES: judged.asked_values.view("<u4")})
 
     def finish(self):
         """Writes the tables; from now on the rows exist for the writer."""

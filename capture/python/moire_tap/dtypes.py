@@ -106,7 +106,8 @@ def widened(bits, dtype):
     if plain is None and dtype.layout is None:
         plain = np.dtype(dtype.name)
     if plain is not None:
-        return bits.view(plain).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            return bits.view(plain).astype(np.float64)
     return _fp8_values(dtype)[bits]
 
 

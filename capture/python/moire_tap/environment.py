@@ -61,7 +61,9 @@ def _processor():
     vendor = re.search(r"^vendor_id\s*:\s*(.+)$", text, re.M)
     model = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
     names = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}
-    return {"device.vendor": vendor and names.get(vendor.group(1), vendor.group(1)), "device.name": model and model.group(1)}
+    capability = torch.backends.cpu.get_cpu_capability()
+    return {"device.vendor": vendor and names.get(vendor.group(1), vendor.group(1)), "device.name": model and model.group(1),
+            "device.arch": capability if capability == "AVX2" else None}  # beyond it names differ from library to library
 
 
 def _device(root):

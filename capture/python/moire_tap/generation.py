@@ -24,7 +24,7 @@ def watch_generate(root, samples):
         if prompt is None:
             prompt = kwargs.get("inputs_embeds")
         columns = prompt.shape[1] if isinstance(prompt, torch.Tensor) else 1
-        samples.generation = Generation(columns, _ends(kwargs, settings))
+        samples.generation = Generation(columns, _ends(kwargs, settings), _sampling(kwargs, settings))
         try:
             result = original(*args, **kwargs)
         except BaseException:
@@ -40,6 +40,15 @@ def watch_generate(root, samples):
 
 def _value(name, kwargs, settings):
     return kwargs[name] if name in kwargs else getattr(settings, name, None)
+
+
+def _sampling(kwargs, settings):
+    """As run.sampling says it."""
+    if not _value("do_sample", kwargs, settings):
+        return "greedy"
+    parts = [f"{name} {_value(name, kwargs, settings)}" for name in ("temperature", "top_k", "top_p", "min_p")
+             if _value(name, kwargs, settings) is not None]
+    return ", ".join(["sampled", *parts])
 
 
 def _ends(kwargs, settings):

@@ -8,9 +8,7 @@ import tempfile
 import numpy as np
 
 from .block import Block
-from .dtypes import widened
 from .errors import MoireError
-from .summaries import top_k
 
 # Values of the first pass kept in memory before they go to a file.
 _IN_MEMORY = 64 << 20
@@ -49,24 +47,15 @@ class Pass:
         self.routing = {}  # module -> (ids, weights, logits) as tensors
         self.held = {}  # module -> logits of a router whose choice is still to come
         self.skipped = []
-        self.logits = None  # fp32 rows x V
-        self.logits_dtype = None
+        self.logits = None  # LogitsRows
         self.noted = writer.header is not None
-        self._writer, self._spool, self._depth = writer, spool, 0
+        self._writer, self._spool, self.depth = writer, spool, 0
         self._block = None
         if writer.header is not None:
             self._places = {tap.name: t for t, tap in enumerate(writer.header.taps)}
             if rows.pick.size:
                 self._block = Block(writer, rows.pick.size)
-                self._block.records[:] = rows.records
-
-    def nested(self, by):
-        """Whether the model is being called inside itself."""
-        self._depth += by
-        if by > 0:
-            return self._depth > 0
-        return self._depth >= 0
-
+    
     @property
     def has_logits(self):
         return self.logits is not None
@@ -99,17 +88,11 @@ class Pass:
         self._block.put(place, bits, summary)
 
     def add_logits(self, bits, dtype):
-        self.logits, self.logits_dtype = widened(bits, dtype).astype(np.float32), dtype
-
-    def replay(self):
-        """Environment fields that the pass's rows say."""
-        free = self.rows.records["phase"][0] == 0
-        return {"run.replay": "free" if free else "forced", "run.construction": "steps" if free else "once"}
+        self.logits = self._writer.judge_logits(self.rows.records, bits, dtype, await_next=True)
 
     def finish(self):
         if self._block is None:
             self._block = Block(self._writer, self.rows.pick.size)
-            self._block.records[:] = self.rows.records
             for place, tap in enumerate(self._writer.header.taps):
                 _, _, summary, where = self.taps[tap.name]
                 self._block.put(place, None if where is None else self._spool.get(where), summary)
@@ -121,5 +104,6 @@ class Pass:
         if self._writer.header.vocabulary:
             if self.logits is None:
                 raise MoireError("a pass made no logits, as the first did; record it into a file of its own")
-            self._writer.put_logits(self._block, self.logits, await_next=True)
+            self._block.put_logits(self.logits)
+        self._block.records[:] = self.rows.records
         self._block.finish()

@@ -15,10 +15,10 @@ def header_of(first, flow, routing, writer, environment):
     routers = [Router(module, logits.shape[1], ids.shape[1], layer_of(module), routing.name_of(logits),
                       routing.name_of(weights))
                for module, (ids, weights, logits) in first.routing.items()]
-    vocabulary = first.logits.shape[1] if first.has_logits else 0
+    vocabulary = first.logits.vocabulary if first.has_logits else 0
     for tap in first.skipped:
         writer.event("warning", f"{tap} has no row for every token and is not recorded")
-    return writer.header_with(taps, routers, vocabulary, first.logits_dtype.name if vocabulary else "fp32", environment)
+    return writer.header_with(taps, routers, vocabulary, first.logits.dtype.name if vocabulary else "fp32", environment)
 
 
 def _tap(name, dtype, width, graph, recorded):

@@ -103,6 +103,7 @@ class Recorder:
             add(module.register_forward_pre_hook(opaque(enter), with_kwargs=True))
             add(module.register_forward_hook(opaque(leave)))
         add(self._root.register_forward_hook(opaque(self._after_pass)))
+        add(self._root.register_forward_hook(opaque(self._left_pass), always_call=True))
         attentions = [module for name, module in parts.items() if is_attention(name, module)]
         self._rotation = RotationWatch(attentions, opaque(self._rotated))
         self._rotation.install()
@@ -118,7 +119,10 @@ class Recorder:
         _forget_compiled()
 
     def _before_pass(self, module, args, kwargs):
-        if self._inside or self._pass is not None and self._pass.nested(+1):
+        if self._inside:
+            return
+        if self._pass is not None:
+            self._pass.depth += 1  # the model calls itself
             return
         call = read_call(module, args, kwargs)
         rows = self._samples.begin(call)
@@ -128,7 +132,7 @@ class Recorder:
 
     def _after_pass(self, module, args, output):
         current = self._pass
-        if self._inside or current is None or current.nested(-1):
+        if self._inside or current is None or current.depth:
             return
         self._pass = None
         try:
@@ -142,10 +146,18 @@ class Recorder:
             self._failure = error
             raise
 
+    def _left_pass(self, *_):
+        """Called after the model, also when it raised an exception: such a pass has no rows."""
+        if self._pass is not None and not self._inside:
+            if self._pass.depth:
+                self._pass.depth -= 1
+            else:
+                self._pass = None
+
     def _open(self, current):
         self._flow.close()
         fields = {**environment.describe_run(self._root, self._digest), "run.start_time": self._start_text,
-                  "run.program": "moire_tap", "run.batch_size": current.call.batch, **current.replay(), **self._extra}
+                  "run.program": "moire_tap", "run.batch_size": current.call.batch, **self._samples.replay(), **self._extra}
         self._writer.open(header_of(current, self._flow, self._routing, self._writer, fields))
 
     def _enter(self, name, module, args, kwargs):
@@ -235,14 +247,16 @@ class Recorder:
         place[columns] = np.arange(columns.size)
         own = place[pick % length] >= 0
         flat = self._hidden.detach().reshape(batch * length, -1)
-        rows = tensor.new_empty((pick.size, tensor.shape[-1]))
-        rows[torch.from_numpy(own)] = tensor[torch.from_numpy(pick[own] // length), torch.from_numpy(place[pick[own] % length])]
+        rows = torch.empty((pick.size, tensor.shape[-1]), dtype=tensor.dtype)  # on the host: a device may have no room
+        slots, places = torch.from_numpy(pick[own] // length), torch.from_numpy(place[pick[own] % length])
+        rows[torch.from_numpy(own)] = tensor[slots.to(tensor.device), places.to(tensor.device)].cpu()
         others = np.flatnonzero(~own)
         self._inside = True
         try:
             for part in np.array_split(others, -(-others.size // 256) or 1):
                 if part.size:
-                    rows[torch.from_numpy(part)] = head.forward(flat[torch.from_numpy(pick[part])]).to(rows.dtype)
+                    hidden = flat[torch.from_numpy(pick[part]).to(flat.device)]
+                    rows[torch.from_numpy(part)] = head.forward(hidden).to("cpu", rows.dtype)
         finally:
             self._inside = False
         if others.size and not self._pass.noted:

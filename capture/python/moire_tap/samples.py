@@ -28,6 +28,7 @@ class Generation:
 
     prompt: int  # columns of the padded prompts
     ends: frozenset  # ids that end a sample
+    sampling: str  # as run.sampling says it
     lanes: list = field(default_factory=list)
 
 
@@ -70,6 +71,12 @@ class Samples:
             parts = self._go_on(call, lanes)
         self._end_others({lane.sample for lane in lanes})
         return self._rows_of(parts, lanes)
+
+    def replay(self):
+        """Environment fields: a run of generate() is free, any other scores what it is given."""
+        if self.generation is None:
+            return {"run.replay": "forced", "run.construction": "once"}
+        return {"run.replay": "free", "run.construction": "steps", "run.sampling": self.generation.sampling}
 
     def end(self, cache, lanes, batch):
         """Remembers whose cache it is; `cache` is the one that the pass was given or made."""

@@ -87,7 +87,6 @@ class Skeleton:
         access.set_alignment(1, ALIGNMENT)
         # Metadata in blocks of their own, about 1 KiB a dataset, so that chunks lie one behind the other.
         access.set_meta_block_size(min(max(len(self._tables) * 1024, 4096), 1 << 20))
-        access.set_fclose_degree(h5f.CLOSE_STRONG)
         access.set_file_locking(True, True)
         return access
 

@@ -42,28 +42,18 @@ def _count_and_measure(values, counts, statistics):
     counts["finite"] = finite.sum(axis=1)
     counts["nan"] = nan.sum(axis=1)
     counts["infinite"] = values.shape[1] - counts["finite"] - counts["nan"]
-    statistics["min"] = np.where(finite, values, np.inf).min(axis=1)
-    statistics["max"] = np.where(finite, values, -np.inf).max(axis=1)
-    values = np.where(finite, values, 0.0)
     some = np.maximum(counts["finite"], 1)
-    # accumulate adds in element order, as the engine does; + 0.0 since its sum begins with +0.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # fp64 beyond fp32's range becomes infinite
+        statistics["min"] = np.where(finite, values, np.inf).min(axis=1)
+        statistics["max"] = np.where(finite, values, -np.inf).max(axis=1)
+        values = np.where(finite, values, 0.0)
+        # accumulate adds in element order, as the engine does; + 0.0 since its sum begins with +0.
         statistics["mean"] = (np.add.accumulate(values, axis=1)[:, -1] + 0.0) / some
         np.square(values, out=values)
         statistics["l2"] = np.sqrt(np.add.accumulate(values, axis=1)[:, -1])
     none = counts["finite"] == 0
     for name in STATISTICS.names:
         statistics[name][none] = np.nan
-
-
-@dataclass
-class TopK:
-    """Top-K tables of n rows: ids and values n x k, the rest n."""
-
-    ids: np.ndarray
-    values: np.ndarray
-    log_sum_exp: np.ndarray
-    remaining_mass: np.ndarray
 
 
 def best_ids(values, k):
@@ -81,22 +71,31 @@ def best_ids(values, k):
     return np.concatenate([before, ties[: k - before.size]]).astype(np.int32)
 
 
-def top_k(logits, k):
-    """Top-K tables of fp32 logits (n x V). Log-sum-exp: fp64, the largest subtracted."""
-    rows = logits.shape[0]
-    table = TopK(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32), np.empty(rows), np.empty(rows))
-    for r, row in enumerate(logits):
-        ids = best_ids(row, k)
-        table.ids[r, : ids.size] = ids
-        table.values[r, : ids.size] = row[ids]
+@dataclass
+class TopK:
+    """Top-K tables of n rows: ids and values n x k, the rest n."""
+
+    ids: np.ndarray
+    values: np.ndarray
+    log_sum_exp: np.ndarray
+    remaining_mass: np.ndarray
+
+    @staticmethod
+    def empty(rows, k):
+        return TopK(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32), np.empty(rows), np.empty(rows))
+
+    def put(self, r, row):
+        """Row `r` from V fp32 logits. Log-sum-exp: fp64, the largest subtracted."""
+        ids = best_ids(row, self.ids.shape[1])
+        self.ids[r, : ids.size] = ids
+        self.values[r, : ids.size] = row[ids]
         wide = row.astype(np.float64)
         known = wide[~np.isnan(wide)]
         top = known.max(initial=-np.inf)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            table.log_sum_exp[r] = top + np.log(np.where(known == top, 1.0, np.exp(known - top)).sum())
-            mass = np.exp(row[ids].astype(np.float64) - table.log_sum_exp[r])
-        table.remaining_mass[r] = max(0.0, 1.0 - mass[~np.isnan(mass)].sum())
-    return table
+            self.log_sum_exp[r] = top + np.log(np.where(known == top, 1.0, np.exp(known - top)).sum())
+            mass = np.exp(row[ids].astype(np.float64) - self.log_sum_exp[r])
+        self.remaining_mass[r] = max(0.0, 1.0 - mass[~np.isnan(mass)].sum())
 
 
 def score(logits, log_sum_exp, token):

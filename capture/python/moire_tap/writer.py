@@ -16,7 +16,7 @@ from .header import HEAD, Header, Sample, check_header, infer_taps
 from .part_file import PartFile, prepare_target
 from .schema import CONSTRUCTIONS, LEVELS, PHASES, ROWS, row_tables
 from .streams import Streams, chunk_records, row_chunk
-from .summaries import score, summarise, top_k
+from .summaries import TopK, score, summarise
 from .tokens import token_bytes
 
 _FIRST_ROOM = 1 << 30
@@ -31,6 +31,25 @@ class _Lane:
     next_position: int = 0
     asked: tuple = ()
     awaiting: tuple | None = None  # row, its logits, their log-sum-exp: the token that follows is not known yet
+
+
+@dataclass
+class LogitsRows:
+    """What is recorded of some rows of logits."""
+
+    dtype: object
+    vocabulary: int
+    table: TopK
+    asked_ids: np.ndarray
+    asked_values: np.ndarray
+    awaiting: list  # (lane, row, logits, their log-sum-exp): the token that follows is not known yet
+
+
+def _score(record, logits, log_sum_exp, token):
+    if 0 <= token < logits.size:
+        logit, log_prob, rank = score(logits, log_sum_exp, token)
+        record["score_id"], record["score_logit"] = token, logit
+        record["score_log_prob"], record["score_rank"] = log_prob, rank
 
 
 class Writer:
@@ -145,7 +164,7 @@ class Writer:
         if self._file is None:
             self._open(infer_taps(values), HEAD in values or logits is None, logits)
         lane = self._lane(sample)
-        block = Block(self, len(next(iter(values.values()), [])))
+        block = Block(self, len(next(iter(values.values()), [] if logits is None else logits)))
         self._put_values(block, values)
         begin = lane.next_position if position is None else int(position)
         lane.next_position = begin + block.count
@@ -155,7 +174,7 @@ class Writer:
         rows["phase"], rows["construction"] = PHASES[phase], CONSTRUCTIONS[construction]
         if self.header.vocabulary:
             bits, dtype = bits_of(values[HEAD] if logits is None else logits, self.header.logits_dtype)
-            self.put_logits(block, widened(bits, dtype).astype(np.float32), await_next)
+            block.put_logits(self.judge_logits(rows, bits, dtype, await_next))
         self._put_routing(block, routing or {})
         block.finish()
 
@@ -176,39 +195,30 @@ class Writer:
                 raise MoireError(f"the rows have no routing of {router.module}; every row holds every router")
             block.put_routing(j, *routing[router.module])
 
-    def put_logits(self, block, logits, await_next=False):
-        """Top-K tables and scores of the block's rows from fp32 logits; its records say sample and position."""
-        table = top_k(logits, self.header.top_k)
-        block.put_top_k(table, *self._asked(block, logits))
-        for r in range(block.count):
-            lane = self._lanes[block.records["sample"][r]]
-            following = int(block.records["position"][r]) + 1
+    def judge_logits(self, records, bits, dtype, await_next=False):
+        """LogitsRows of rows x V bits, and the scores in `records`, which say sample and position of each row."""
+        k, asked = min(self._settings["top_k"], bits.shape[1]), self._settings["asked"]
+        judged = LogitsRows(dtype, bits.shape[1], TopK.empty(len(records), k), np.full((len(records), asked), -1, np.int32),
+                            np.zeros((len(records), asked), np.float32), [])
+        for r, record in enumerate(records):
+            logits = widened(bits[r], dtype).astype(np.float32)
+            judged.table.put(r, logits)
+            lane = self._lanes[record["sample"]]
+            ids = list(lane.asked[:asked])
+            judged.asked_ids[r, : len(ids)], judged.asked_values[r, : len(ids)] = ids, logits[ids]
+            following, log_sum_exp = int(record["position"]) + 1, judged.table.log_sum_exp[r]
             if following < len(lane.ids):
-                self._score(block.records[r : r + 1], logits[r], table.log_sum_exp[r], lane.ids[following])
+                _score(records[r : r + 1], logits, log_sum_exp, lane.ids[following])
             elif await_next:
-                block.awaiting.append((lane, r, logits[r].copy(), table.log_sum_exp[r]))
-
-    def _asked(self, block, logits):
-        ids = np.full((block.count, self.header.asked), -1, np.int32)
-        values = np.zeros((block.count, self.header.asked), np.float32)
-        for r in range(block.count):
-            asked = self._lanes[block.records["sample"][r]].asked[: self.header.asked]
-            ids[r, : len(asked)] = asked
-            values[r, : len(asked)] = logits[r, list(asked)]
-        return ids, values
-
-    def _score(self, record, logits, log_sum_exp, token):
-        if 0 <= token < self.header.vocabulary:
-            logit, log_prob, rank = score(logits, log_sum_exp, token)
-            record["score_id"], record["score_logit"] = token, logit
-            record["score_log_prob"], record["score_rank"] = log_prob, rank
+                judged.awaiting.append((lane, r, logits, log_sum_exp))
+        return judged
 
     def _settle(self, lane, token):
         row, logits, log_sum_exp = lane.awaiting
         lane.awaiting = None
         for first, records in self._pending:
             if first <= row < first + len(records):
-                self._score(records[row - first : row - first + 1], logits, log_sum_exp, token)
+                _score(records[row - first : row - first + 1], logits, log_sum_exp, token)
 
     # The file
 
