@@ -98,17 +98,23 @@ def _checked(array, found, wanted):
     return array.view(found.bits), found
 
 
-def widened(bits, dtype):
-    """The values of `bits` as float64, exactly (int64: to nearest)."""
+def as_floats(bits, dtype):
+    """The values of `bits`, exactly: float32 where that holds them, else float64 (int64: to nearest)."""
     if dtype.name == "bf16":
-        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
-    plain = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}.get(dtype.name)
-    if plain is None and dtype.layout is None:
-        plain = np.dtype(dtype.name)
-    if plain is not None:
-        with np.errstate(invalid="ignore"):  # signalling NaN
-            return bits.view(plain).astype(np.float64)
+        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    if dtype.name == "fp32":
+        return bits.view(np.float32)
+    if dtype.name in ("fp16", "fp64"):
+        return bits.view(np.float16).astype(np.float32) if dtype.size == 2 else bits.view(np.float64)
+    if dtype.layout is None:
+        return bits.view(np.dtype(dtype.name)).astype(np.float64)
     return _fp8_values(dtype)[bits]
+
+
+def widened(bits, dtype):
+    """The values of `bits` as float64."""
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        return as_floats(bits, dtype).astype(np.float64)
 
 
 def _fp8_values(dtype):

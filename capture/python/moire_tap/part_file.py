@@ -4,7 +4,9 @@
 
 import errno
 import fcntl
+import functools
 import os
+import re
 import struct
 from pathlib import Path
 
@@ -48,11 +50,32 @@ def is_being_written(descriptor):
     return struct.unpack(_FLOCK, found)[0] != fcntl.F_UNLCK
 
 
+def _in_one_sentence(method):
+    """The system's and HDF5's errors as ours."""
+
+    @functools.wraps(method)
+    def called(self, *args):
+        try:
+            return method(self, *args)
+        except (OSError, RuntimeError, ValueError) as error:
+            number = getattr(error, "errno", None) or _number_in(str(error))
+            why = os.strerror(number) if number else str(error).splitlines()[0]
+            raise MoireError(f"cannot write {self.path}: {why}; what was committed before stays in it") from error
+
+    return called
+
+
+def _number_in(text):
+    """The errno that HDF5 wrote into its message."""
+    found = re.search(r"errno = (\d+)", text)
+    return int(found.group(1)) if found else None
+
+
 class PartFile:
     """Knows where every chunk lies. Tables are named by their place in the list given."""
 
     def __init__(self, path, tables, chunks):
-        self._path = path
+        self.path = path
         self._tables = tables
         self.chunks = chunks
         self._addresses = [[] for _ in tables]
@@ -60,9 +83,13 @@ class PartFile:
         self._new_entries = []
         self._index_count = 0
         self._index_digest = 0
-        self._descriptor = None
-        self._skeleton = Skeleton(path, tables, chunks)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._descriptor = self._skeleton = None
+        self._create()
+
+    @_in_one_sentence
+    def _create(self):
+        self._skeleton = Skeleton(self.path, self._tables, self.chunks)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         self._lock()
         self._base = self._find_base()
         self._grow_index()
@@ -95,6 +122,7 @@ class PartFile:
         block = head + struct.pack("<Q", digest_bytes(head, 8))
         self._write_at(0, block.ljust(USER_BLOCK, b"\0"))
 
+    @_in_one_sentence
     def start_swmr(self):
         self._skeleton.start_swmr()
 
@@ -119,6 +147,7 @@ class PartFile:
             self._new_entries.append((INDEX_LINK, per_chunk, self._addresses[INDEX][-1]))
         self._new_entries.append((number, records, address))
 
+    @_in_one_sentence
     def make_room(self, tables, chunks, records):
         """Room for `chunks` chunks in each of the tables, which then are `records` long in HDF5."""
         first = self.chunk_count(tables[0])
@@ -133,6 +162,7 @@ class PartFile:
         if chunks > first:
             self._skeleton.flush()
 
+    @_in_one_sentence
     def write(self, table, first, data):
         """Writes bytes of whole records from record `first` on; requires room."""
         size, per_chunk = self._tables[table].record_bytes, self.chunks[table]
@@ -147,9 +177,10 @@ class PartFile:
         while data.nbytes:
             done = os.pwrite(self._descriptor, data, address)
             if done <= 0:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             data, address = data[done:], address + done
 
+    @_in_one_sentence
     def commit(self, words):
         """`words`: a commit record by names, without sequence, index and digest."""
         if self._new_entries:
@@ -166,6 +197,7 @@ class PartFile:
         record["digest"] = digest_bytes(record.tobytes()[:-8], 8)
         self._write_at(self._addresses[COMMITS][0] + self._sequence % 2 * _COMMIT_BYTES, record.tobytes())
 
+    @_in_one_sentence
     def close_at(self, lengths):
         """Cuts every table to its length and closes the HDF5 side; commit() still works. Returns the file's size."""
         lengths = list(lengths)
@@ -175,9 +207,11 @@ class PartFile:
         return os.fstat(self._descriptor).st_size
 
     def close(self):
+        """Closes the file as it is. HDF5 cannot close a file that it cannot write: then it stays as it is on disk."""
         if self._descriptor is not None:
             try:
                 self._skeleton.close()
-            finally:
-                os.close(self._descriptor)
-                self._descriptor = None
+            except (OSError, RuntimeError, ValueError):
+                pass
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .digests import digest_rows
-from .dtypes import widened
+from .dtypes import as_floats
 
 COUNTS = np.dtype([("finite", "<u4"), ("nan", "<u4"), ("infinite", "<u4")])
 STATISTICS = np.dtype([("min", "<f4"), ("max", "<f4"), ("mean", "<f4"), ("l2", "<f4")])
-# Elements widened at a time.
-_PIECE = 1 << 18
+# Elements widened at a time: what a processor's second-level cache holds as fp64.
+_PIECE = 1 << 15
 
 
 @dataclass
@@ -32,28 +32,34 @@ def summarise(bits, dtype):
     lines = max(1, _PIECE // max(1, width))
     for top in range(0, rows, lines):
         piece = slice(top, top + lines)
-        _count_and_measure(widened(bits[piece], dtype), counts[piece], statistics[piece])
+        _count_and_measure(as_floats(bits[piece], dtype), counts[piece], statistics[piece])
     return Summary(digest_rows(bits), counts, statistics)
 
 
 def _count_and_measure(values, counts, statistics):
     finite = np.isfinite(values)
-    nan = np.isnan(values)
-    counts["finite"] = finite.sum(axis=1)
-    counts["nan"] = nan.sum(axis=1)
-    counts["infinite"] = values.shape[1] - counts["finite"] - counts["nan"]
-    some = np.maximum(counts["finite"], 1)
     with np.errstate(over="ignore"):  # fp64 beyond fp32's range becomes infinite
+        if finite.all():
+            counts["finite"] = values.shape[1]
+            statistics["min"], statistics["max"] = values.min(axis=1), values.max(axis=1)
+            _add_up(values, counts, statistics)
+            return
+        counts["finite"], counts["nan"] = finite.sum(axis=1), np.isnan(values).sum(axis=1)
+        counts["infinite"] = values.shape[1] - counts["finite"] - counts["nan"]
         statistics["min"] = np.where(finite, values, np.inf).min(axis=1)
         statistics["max"] = np.where(finite, values, -np.inf).max(axis=1)
-        values = np.where(finite, values, 0.0)
-        # accumulate adds in element order, as the engine does; + 0.0 since its sum begins with +0.
-        statistics["mean"] = (np.add.accumulate(values, axis=1)[:, -1] + 0.0) / some
-        np.square(values, out=values)
-        statistics["l2"] = np.sqrt(np.add.accumulate(values, axis=1)[:, -1])
+        _add_up(np.where(finite, values, 0), counts, statistics)
     none = counts["finite"] == 0
     for name in STATISTICS.names:
         statistics[name][none] = np.nan
+
+
+def _add_up(values, counts, statistics):
+    """Mean and L2 in element order, as the engine adds; + 0.0 since its sum begins with +0."""
+    values = values.astype(np.float64)
+    statistics["mean"] = (np.add.accumulate(values, axis=1)[:, -1] + 0.0) / np.maximum(counts["finite"], 1)
+    np.square(values, out=values)
+    statistics["l2"] = np.sqrt(np.add.accumulate(values, axis=1, out=values)[:, -1])
 
 
 def best_ids(values, k):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .block import Block
 from .digests import MASK, digest_bytes
-from .dtypes import bits_of, dtype_of, widened
+from .dtypes import as_floats, bits_of, dtype_of
 from .errors import MoireError
 from .header import HEAD, Header, Sample, check_header, infer_taps
 from .part_file import PartFile, prepare_target
@@ -201,7 +201,7 @@ class Writer:
         judged = LogitsRows(dtype, bits.shape[1], TopK.empty(len(records), k), np.full((len(records), asked), -1, np.int32),
                             np.zeros((len(records), asked), np.float32), [])
         for r, record in enumerate(records):
-            logits = widened(bits[r], dtype).astype(np.float32)
+            logits = as_floats(bits[r], dtype).astype(np.float32)
             judged.table.put(r, logits)
             lane = self._lanes[record["sample"]]
             ids = list(lane.asked[:asked])
@@ -255,11 +255,17 @@ class Writer:
                   for t in range(len(every))]
         self._places = [ROWS, *range(14, len(every))]
         self._file = PartFile(self._part, every, chunks)
-        for table in range(ROWS):
-            self._write_stream(table)
-        self._make_room(1)
-        self._file.start_swmr()
-        self._commit(0)
+        try:
+            for table in range(ROWS):
+                self._write_stream(table)
+            self._make_room(1)
+            self._file.start_swmr()
+            self._commit(0)
+        except MoireError:
+            self._file.close()
+            self._finished = True
+            self._part.unlink(missing_ok=True)  # it holds nothing yet
+            raise
         for method, args in self._early:
             getattr(self._streams, method)(*args)
 
@@ -366,18 +372,24 @@ class Writer:
         lengths += [self._rows] * (14 - ROWS + len(self.tables) - 1)
         self._commit(self._file.close_at(lengths))
         self._file.close()
-        os.replace(self._part, self.path)
+        try:
+            os.replace(self._part, self.path)
+        except OSError as error:
+            raise MoireError(f"cannot rename {self._part} to {self.path}: {error.strerror}") from error
         self._finished = True
 
     def abandon(self, reason=""):
         """Stops without finishing: what was recorded stays in PATH.part, which says that it is incomplete."""
         if self._file is not None and not self._finished:
-            for lane in self._lanes:
-                if lane.awaiting is not None:
-                    self._settle(lane, -1)
-            if reason:
-                self.event("warning", reason)
-            self.flush()
+            try:
+                for lane in self._lanes:
+                    if lane.awaiting is not None:
+                        self._settle(lane, -1)
+                if reason:
+                    self.event("warning", reason)
+                self.flush()
+            except MoireError:
+                pass  # nothing more can be written: the reason given is the one that counts
             self._file.close()
         self._finished = True
 

@@ -30,6 +30,19 @@ for s in range(10**6):
         print("ready", flush=True)
 """
 
+FULL = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, moire_tap
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
+try:
+    with moire_tap.Writer(sys.argv[2], flush_seconds=0) as writer:
+        for s in range(10**5):
+            writer.append(writer.sample(tokens=[1, 2, 3]), {"a": np.full((3, 500), s, np.float32)})
+except moire_tap.MoireError as error:
+    print(error)
+"""
+
 
 def random_bits(rng, dtype, shape):
     return rng.integers(0, 1 << 8 * dtype.size, shape, dtype=np.uint64).astype(dtype.bits)
@@ -303,6 +316,20 @@ class Interrupted(TapCase):
             writer.append(writer.sample(tokens=[1]), {"x": np.ones(2, np.float32)})
         self.assertTrue((self.folder / "k.moire.part.old").exists())
         self.assert_sound(path)
+
+
+    def test_no_room(self):
+        """A file that may not grow stands for a full disk: at its making, while it grows, at any other moment."""
+        path = self.folder / "f.moire"
+        for limit in (3000, 40_000, 300_000, 900_000, 2_000_000):
+            with self.subTest(limit=limit):
+                done = self.run_program(sys.executable, "-c", FULL, SOURCE / "capture" / "python", path, limit)
+                self.assertRegex(done.stdout, "^cannot write .*f.moire.part: File too large; what was committed before stays in it\n$",
+                                 done.stderr)
+                self.assertFalse(path.exists())
+                if limit >= 900_000:
+                    self.assert_sound(f"{path}.part")
+                    self.assertGreater(len(Capture(f"{path}.part", swmr=True).rows), 3)
 
 
 class Refusals(TapCase):
