@@ -4,9 +4,12 @@
 #include "core/store/target_path.h"
 
 #include "core/base/file.h"
+#include "core/store/schema.h"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +20,30 @@ namespace moire::store {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A finished capture replaces a capture or an empty file, never somebody's model or a device.
+Result<void> checkReplaceable(const fs::path& path)
+{
+    std::error_code code;
+    const fs::file_status status = fs::status(path, code);
+    if (!fs::exists(status))
+        return {};
+    if (!fs::is_regular_file(status))
+        return Error{Errc::Invalid, "is not a regular file", path.string(), "Name a file"};
+    if (fs::is_empty(path, code))
+        return {};
+    std::array<unsigned char, magic.size()> beginning{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(beginning.data()), beginning.size());
+    if (!file || beginning != magic)
+        return Error{Errc::Invalid, "is there already and is not a capture", path.string(),
+                     "Choose another name, or remove the file first"};
+    return {};
+}
+
+} // namespace
+
 Result<void> prepareTarget(const fs::path& path, const fs::path& part)
 {
     std::error_code code;
@@ -26,6 +53,8 @@ Result<void> prepareTarget(const fs::path& path, const fs::path& part)
     if (!fs::is_directory(folder, code))
         return Error{Errc::NotFound, "there is no such folder", folder.string(),
                      "Make the folder first, or choose another one"};
+    if (auto checked = checkReplaceable(path); !checked)
+        return checked;
     const int descriptor = ::open(part.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
         return {};

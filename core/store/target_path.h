@@ -11,7 +11,8 @@
 namespace moire::store {
 
 /// Checks that `path` can become a capture, and puts an older partial file of the same name aside
-/// as PATH.part.old. Errors: NotFound (folder), Invalid (a folder; another process records).
+/// as PATH.part.old. Errors: NotFound (folder), Invalid (a folder or device; a file that is there
+/// and is no capture; another process records).
 Result<void> prepareTarget(const std::filesystem::path& path, const std::filesystem::path& part);
 
 /// Renames the finished file, over an older one if there is one.

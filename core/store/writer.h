@@ -33,7 +33,8 @@ class Writer : public trace::RunSink
 {
 public:
     /// Errors: NotFound (no such folder), Io (read-only), NoSpace, Invalid (a header that the
-    /// format cannot hold; PATH is a folder; another process is recording into it).
+    /// format cannot hold; PATH is a folder, a device or a file that is no capture; another process
+    /// is recording into it).
     static Result<std::unique_ptr<Writer>> create(const std::filesystem::path& path,
                                                   const trace::RunHeader& header,
                                                   const WriterOptions& options = {});
