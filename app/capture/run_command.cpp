@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 namespace moire::app {
 
@@ -17,6 +18,24 @@ namespace env = trace::env;
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Says on stderr what a replay of this reference leaves out, or may mix up.
+void remark(const RunArguments& arguments, const store::MappedRun& reference,
+            const capture::Checkpoint& checkpoint)
+{
+    constexpr int hexadecimal = 16;
+    const char* name = arguments.reference->c_str();
+    if (!reference.complete())
+        std::fprintf(stderr, "%s: %s is incomplete; its %llu rows are replayed.\n", programName,
+                     name, static_cast<unsigned long long>(reference.rowCount()));
+    const std::string recorded = reference.header().environment.text(env::tokenizerDigest);
+    if (checkpoint.tokenizer && !recorded.empty()
+        && std::strtoull(recorded.c_str(), nullptr, hexadecimal) != checkpoint.tokenizer->digest())
+        std::fprintf(stderr,
+                     "%s: %s was recorded with another tokenizer; its token ids are scored as they "
+                     "are.\n",
+                     programName, name);
+}
 
 Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
                                                const capture::Checkpoint& checkpoint)
@@ -34,10 +53,7 @@ Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
     const auto reference = store::MappedRun::open(*arguments.reference);
     if (!reference)
         return reference.error();
-    if (!(*reference)->complete())
-        std::fprintf(stderr, "%s: %s is incomplete; its %llu rows are replayed.\n", programName,
-                     arguments.reference->c_str(),
-                     static_cast<unsigned long long>((*reference)->rowCount()));
+    remark(arguments, **reference, checkpoint);
     return capture::promptsFromRun(**reference);
 }
 
@@ -84,6 +100,9 @@ fs::path ownName(const trace::Environment& environment)
 
 Result<void> checkOutput(const RunArguments& arguments)
 {
+    if (arguments.output && arguments.output->empty())
+        return Error{
+            Errc::Invalid, "the output has no name", {}, "Give a name with -o, or leave -o out"};
     std::error_code ignored;
     if (arguments.output && arguments.reference
         && fs::equivalent(*arguments.output, *arguments.reference, ignored))
