@@ -58,6 +58,8 @@ class Graph:
             return [], True, False
         if side == "in":
             return self._module_input(module)
+        if side == "slots":
+            return self._slots(*module.rsplit(".", 1))
         if f"{module}.in" in self._known:
             return [f"{module}.in"], module in self._flow.leaves, False
         same = self._flow.same.get(name)
@@ -151,6 +153,16 @@ class Graph:
         block = module.rpartition(".")[0]
         source = self._flow.source.get(module) or self._flow.source.get(block)
         taps = self._present(f"{block}.gate.out", f"{block}.router.out")
+        slots = self._present(f"{module}.down.slots")
+        if slots:
+            return taps + slots, bool(taps), False
+        return taps + ([source] if source else []), bool(taps and source), False
+
+    def _slots(self, experts, part):
+        block = experts.rpartition(".")[0]
+        taps = self._present(f"{block}.gate.out", f"{block}.router.out")
+        source = self._flow.source.get(experts) or self._flow.source.get(block)
+        source = f"{experts}.gate_up.slots" if part == "down" else source
         return taps + ([source] if source else []), bool(taps and source), False
 
     def _mlp(self, module):

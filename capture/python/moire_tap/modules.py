@@ -8,6 +8,7 @@ import torch
 
 from .errors import MoireError
 from .names import clean, matches, records_input
+from .slots import fused_experts
 
 _INNER = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module",
           "FullyShardedDataParallel": "_fsdp_wrapped_module", "DeepSpeedEngine": "module",
@@ -68,7 +69,11 @@ def offers(root):
     """Tap names that the model offers: {name: recorded without being asked for by a pattern ending in .in}."""
     head, _ = head_of(root)
     names = {}
-    for name, module in sites(root).items():
+    parts = sites(root)
+    fused = fused_experts(root, parts)
+    for name, module in parts.items():
+        if name in fused:
+            names[f"{name}.gate_up.slots"] = names[f"{name}.down.slots"] = True
         if is_rotary(name):
             names[f"{name}.cos"] = names[f"{name}.sin"] = True
             continue

@@ -58,7 +58,7 @@ def describe(name):
     if side in ("cos", "sin"):
         return Description("rotary table")
     if side == "slots":
-        return Description("expert slots")
+        return Description("expert slots", last == "down")
     if side == "in":
         return Description("projection input")
     if last.isdigit() and layer_of(module) >= 0:

@@ -21,6 +21,7 @@ from .plan import header_of
 from .rotation import RotationWatch
 from .routing import RoutingWatch
 from .samples import Samples
+from .slots import SlotWatch, fused_experts
 from .tensors import as_rows, first_tensor, host_rows, picked
 from .writer import Writer
 
@@ -45,7 +46,7 @@ class Recorder:
         self._chosen = select(self._root, taps)
         self._level, self._top_k, self._tokenizer, self._rows = level, top_k, tokenizer, rows
         self._extra, self._digest, self._options = dict(environment or {}), weight_digest, options
-        self._handles, self._attention = [], []
+        self._handles, self._undo, self._attention = [], [], []
         self._pass = None
         self._inside = False  # our own calls of the model's parts
         self._writer = self._failure = None
@@ -106,16 +107,20 @@ class Recorder:
         add(self._root.register_forward_hook(opaque(self._left_pass), always_call=True))
         attentions = [module for name, module in parts.items() if is_attention(name, module)]
         self._rotation = RotationWatch(attentions, opaque(self._rotated))
-        self._rotation.install()
-        self._unwatch = watch_generate(self._root, self._samples)
+        fused = {name: module for name, module in fused_experts(self._root, parts).items()
+                 if not self._chosen.isdisjoint({f"{name}.gate_up.slots", f"{name}.down.slots"})}
+        self._slots = SlotWatch(fused, opaque(self._expert_slots))
+        for watch in (self._rotation, self._slots):
+            watch.install()
+            self._undo.append(watch.remove)
+        self._undo.append(watch_generate(self._root, self._samples))
 
     def _remove(self):
         for handle in self._handles:
             handle.remove()
-        self._handles = []
-        for undo in (getattr(self, "_unwatch", None), getattr(getattr(self, "_rotation", None), "remove", None)):
-            if undo is not None:
-                undo()
+        for undo in self._undo:
+            undo()
+        self._handles, self._undo = [], []
         _forget_compiled()
 
     def _before_pass(self, module, args, kwargs):
@@ -200,9 +205,13 @@ class Recorder:
     def _rotated(self, q, k):
         if self._pass is not None and not self._inside and self._attention:
             for letter, tensor in (("q", q), ("k", k)):
-                self._record(f"{self._attention[-1]}.{letter}_rope.out", tensor, flow=f"{letter}_rope")
+                self._record(f"{self._attention[-1]}.{letter}_rope.out", tensor)
 
-    def _record(self, tap, tensor, flow=None):
+    def _expert_slots(self, name, part, values):
+        if self._pass is not None and not self._inside:
+            self._record(f"{name}.{part}.slots", values)
+
+    def _record(self, tap, tensor):
         """Rows of a tensor under a tap's name, when they are wanted."""
         current = self._pass
         first = self._writer.header is None

@@ -145,7 +145,7 @@ class Training(TapCase):
                                    str(rank), port, kind], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                  for rank in range(2)]
         for rank, process in enumerate(ranks):
-            output = process.communicate(timeout=200)[0]
+            output = process.communicate(timeout=600)[0]
             self.assertEqual(process.returncode, 0, output)
             path = self.folder / f"{kind}.{rank}.moire"
             self.assert_sound(path)
