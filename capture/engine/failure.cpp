@@ -16,7 +16,9 @@ Error libraryError(const std::exception& exception)
     return {Errc::Internal,
             "LibTorch failed: " + text,
             {},
-            memory ? "Take a smaller batch or a device with more memory" : ""};
+            memory ? "Take a smaller batch or a device with more memory"
+                   : "Try --device cpu, or --arithmetic ordered, which does without the library's "
+                     "kernels"};
 }
 
 } // namespace moire::capture

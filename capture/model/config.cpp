@@ -43,11 +43,10 @@ void readSizes(ModelPlan& plan, const Family& family, JsonFields& fields)
     plan.headDim = fields.countOr("head_dim", 0, 1, maxWidth);
     if (plan.headDim == 0) {
         if (plan.hidden % plan.heads != 0)
-            fields.fail(Errc::Damaged,
-                        "hidden_size " + std::to_string(plan.hidden)
-                            + " is no multiple of num_attention_heads " + std::to_string(plan.heads)
-                            + " and there is no head_dim",
-                        "Compare the file with the one that the model was published with");
+            fields.fail(Errc::Damaged, "hidden_size " + std::to_string(plan.hidden)
+                                           + " is no multiple of num_attention_heads "
+                                           + std::to_string(plan.heads)
+                                           + " and there is no head_dim");
         plan.headDim = plan.hidden / plan.heads;
     }
 }
@@ -56,9 +55,17 @@ void readActivation(ModelPlan& plan, JsonFields& fields)
 {
     const std::string name = fields.textOr("hidden_act", "silu");
     if (name != "silu" && name != "swish")
-        fields.fail(Errc::Unsupported, "hidden_act " + name + " is not supported for "
-                                           + plan.architecture + "; supported: silu");
+        fields.fail(Errc::Unsupported,
+                    "hidden_act " + name + " is not supported for " + plan.architecture,
+                    "Supported: silu");
     plan.activation = Activation::Silu;
+}
+
+void checkWholeRotation(JsonFields& fields)
+{
+    if (fields.positiveOr("partial_rotary_factor", 1.0) != 1.0)
+        fields.fail(Errc::Unsupported, "a partial_rotary_factor other than 1 is not supported",
+                    "Supported: models that rotate whole heads");
 }
 
 /// The parameters of a scaling, from `rope_scaling` or `rope_parameters`.
@@ -66,8 +73,7 @@ void readScaling(RopePlan& rope, JsonFields& fields)
 {
     const char* key = fields.has("rope_type") ? "rope_type" : "type";
     const std::string kind = fields.textOr(key, "default");
-    if (fields.positiveOr("partial_rotary_factor", 1.0) != 1.0)
-        fields.fail(Errc::Unsupported, "a partial_rotary_factor other than 1 is not supported");
+    checkWholeRotation(fields);
     if (kind == "default")
         return;
     if (kind == "linear") {
@@ -86,15 +92,13 @@ void readScaling(RopePlan& rope, JsonFields& fields)
     rope.highFrequencyFactor = fields.positive("high_freq_factor");
     rope.originalContext = fields.count("original_max_position_embeddings", 1, maxContext);
     if (!(rope.highFrequencyFactor > rope.lowFrequencyFactor))
-        fields.fail(Errc::Damaged, "high_freq_factor is not above low_freq_factor",
-                    "Compare the file with the one that the model was published with");
+        fields.fail(Errc::Damaged, "high_freq_factor is not above low_freq_factor");
 }
 
 Result<void> readRope(ModelPlan& plan, JsonFields& fields, const std::string& place)
 {
     plan.rope.theta = fields.positiveOr("rope_theta", plan.rope.theta);
-    if (fields.positiveOr("partial_rotary_factor", 1.0) != 1.0)
-        fields.fail(Errc::Unsupported, "a partial_rotary_factor other than 1 is not supported");
+    checkWholeRotation(fields);
     for (const std::string key : {"rope_scaling", "rope_parameters"}) {
         const json* object = fields.find(key);
         if (object == nullptr)
@@ -123,9 +127,8 @@ std::optional<numeric::DType> readDType(JsonFields& fields)
     for (const auto& [spelling, dtype] : known)
         if (name == spelling)
             return dtype;
-    fields.fail(Errc::Unsupported, std::string(key) + " " + name
-                                       + " is not supported; supported: bfloat16, float16, "
-                                         "float32");
+    fields.fail(Errc::Unsupported, std::string(key) + " " + name + " is not supported",
+                "Supported: bfloat16, float16, float32");
     return std::nullopt;
 }
 
@@ -154,8 +157,7 @@ Result<const Family*> readFamily(JsonFields& fields, const std::string& place)
 {
     const json* list = fields.find("architectures");
     if (list == nullptr)
-        return Error{Errc::Damaged, "has no key architectures", place,
-                     "Compare the file with the one that the model was published with"};
+        return Error{Errc::Damaged, "has no key architectures", place, comparePublished};
     if (!list->is_array() || list->empty() || !list->front().is_string()) {
         fields.failType("architectures", *list, "a list with one name");
         return fields.status().error();

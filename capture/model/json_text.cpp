@@ -70,7 +70,7 @@ std::string quote(const json& value)
     if (value.is_object())
         return "an object";
     if (value.is_array())
-        return "a list";
+        return value.empty() ? "an empty list" : "a list";
     std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
     if (text.size() > longestQuote)
         text = text.substr(0, longestQuote) + "…";
@@ -100,9 +100,9 @@ JsonFields::JsonFields(const json& object, std::string place, std::string prefix
     , m_prefix(std::move(prefix))
 {
     if (!object.is_object())
-        fail(Errc::Damaged, m_prefix.empty()
-                                ? "holds no JSON object"
-                                : m_prefix + " is " + quote(object) + " and not an object");
+        fail(Errc::Damaged, m_prefix.empty() ? "holds no JSON object"
+                                             : m_prefix.substr(0, m_prefix.rfind('.')) + " is "
+                                                   + quote(object) + " and not an object");
 }
 
 void JsonFields::fail(Errc code, std::string sentence, std::string hint)
@@ -113,8 +113,7 @@ void JsonFields::fail(Errc code, std::string sentence, std::string hint)
 
 void JsonFields::failType(std::string_view key, const json& value, const std::string& wanted)
 {
-    fail(Errc::Damaged, m_prefix + std::string(key) + " is " + quote(value) + " and not " + wanted,
-         "Compare the file with the one that the model was published with");
+    fail(Errc::Damaged, m_prefix + std::string(key) + " is " + quote(value) + " and not " + wanted);
 }
 
 Result<void> JsonFields::status() const
@@ -141,8 +140,7 @@ const json* JsonFields::require(std::string_view key)
 {
     const json* value = find(key);
     if (value == nullptr)
-        fail(Errc::Damaged, "has no key " + m_prefix + std::string(key),
-             "Compare the file with the one that the model was published with");
+        fail(Errc::Damaged, "has no key " + m_prefix + std::string(key));
     return value;
 }
 

@@ -14,6 +14,10 @@
 
 namespace moire::capture {
 
+/// What to do about a file of the model that does not fit the rest of it.
+inline constexpr auto comparePublished =
+    "Compare the file with the one that the model was published with";
+
 /// Parses JSON from a file that we do not trust: at most `maxDepth` levels of nesting, no key twice
 /// in one object, UTF-8 checked. `place` is the file's name for the error. Errors: Damaged.
 Result<nlohmann::json> parseJson(std::string_view text, const std::string& place, int maxDepth);
@@ -41,7 +45,7 @@ public:
     /// The value, or nothing when it is absent or null.
     const nlohmann::json* find(std::string_view key) const;
 
-    void fail(Errc code, std::string sentence, std::string hint = {});
+    void fail(Errc code, std::string sentence, std::string hint = comparePublished);
     /// "<key> is <what it is> and not <wanted>".
     void failType(std::string_view key, const nlohmann::json& value, const std::string& wanted);
     Result<void> status() const;

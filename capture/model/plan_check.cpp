@@ -3,6 +3,7 @@
 
 #include "capture/model/plan_check.h"
 
+#include "capture/model/json_text.h"
 #include "capture/model/tensor_names.h"
 #include "capture/model/weight_index.h"
 
@@ -53,8 +54,7 @@ Result<void> checkTensor(const NeededTensor& needed, const Weights& weights,
 
 Error sizeError(const std::string& sentence, const std::string& place)
 {
-    return {Errc::Damaged, sentence, place,
-            "Compare the file with the one that the model was published with"};
+    return {Errc::Damaged, sentence, place, comparePublished};
 }
 
 } // namespace

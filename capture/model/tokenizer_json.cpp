@@ -259,9 +259,12 @@ Result<BpeDefinition> parse(const std::string& text, const std::string& place)
     } catch (const Refusal& refusal) {
         return Error{refusal.code, refusal.sentence, place, hint};
     } catch (const Json::exception& problem) {
+        // The library's words, without the class and number before them: "key 'model' not found".
+        const std::string_view words = problem.what();
         return Error{Errc::Damaged,
-                     std::string("is not a tokenizer description (") + problem.what() + ")", place,
-                     "Get the file again from where the model came"};
+                     "is not a tokenizer description: "
+                         + std::string(words.substr(words.find("] ") + 2)),
+                     place, "Get the file again from where the model came"};
     } catch (const std::bad_alloc&) {
         return Error{Errc::Internal, "not enough memory for the tokenizer", place, hint};
     }
