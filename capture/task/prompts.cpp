@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -31,12 +32,16 @@ Error invalid(std::string sentence, std::string place, std::string hint)
 /// Ids of a JSON list; whether the model has them is the engine's question.
 Result<std::vector<std::int32_t>> idsFrom(const Json& list, const std::string& place)
 {
+    constexpr double beyondIntegers = 0x1p63;
     std::vector<std::int32_t> ids;
     for (const Json& value : list) {
-        if (!value.is_number_integer())
+        // The parser gives what is beyond 64 bits as a floating-point number.
+        const bool beyond =
+            value.is_number_float() && std::abs(value.get<double>()) >= beyondIntegers;
+        if (!value.is_number_integer() && !beyond)
             return invalid("a token id is not a whole number", place,
                            "Give ids as in [504, 3575, 282]");
-        const auto id = value.get<std::int64_t>();
+        const auto id = beyond ? -1 : value.get<std::int64_t>();
         const bool tooLarge =
             value.is_number_unsigned()
             && value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int32_t>::max()};
@@ -189,9 +194,9 @@ Result<std::vector<Prompt>> promptsFromIds(const std::filesystem::path& path)
     if (!text)
         return text.error();
     const auto parsed = parseJson(*text, place, deepestNesting);
-    if (!parsed)
-        return parsed.error();
     constexpr auto form = "Give a list of ids, [504, 3575], or a list of such lists";
+    if (!parsed)
+        return invalid(parsed.error().sentence, place, form);
     if (!parsed->is_array() || parsed->empty())
         return invalid("is not a list of token ids", place, form);
     const auto isList = [](const Json& value) { return value.is_array(); };
