@@ -23,6 +23,7 @@ struct ElementChunk
     std::uint64_t sumUlp = 0;
     double maxAbs = 0;
     std::size_t firstChange = 0;  ///< of class; meaningful when there is one
+    bool normal = true;           ///< every value is, on both sides
     std::size_t largestBegin = 0; ///< maxAbs is first met in [largestBegin, +largestSpan)
 };
 

@@ -26,6 +26,11 @@ double total(Stripes s)
     return s[0];
 }
 
+bool hasKernel(DType dtype)
+{
+    return dtype == DType::BF16 || dtype == DType::FP16 || dtype == DType::FP32;
+}
+
 std::uint64_t saturatingAdd(std::uint64_t a, std::uint64_t b)
 {
     return a > std::numeric_limits<std::uint64_t>::max() - b
@@ -121,6 +126,7 @@ public:
 
     ElementSums run()
     {
+        m_sums.allNormal = m_width > 0;
         const std::size_t whole = m_width - m_width % elementStripes;
         for (std::size_t i = 0; i < whole; i += elementChunk) {
             const std::size_t count = std::min(elementChunk, whole - i);
@@ -144,6 +150,12 @@ private:
         ElementChunk chunk =
             compareChunk(m_restReference, m_restTarget, m_dtype, elementStripes, m_stripes);
         chunk.finite -= static_cast<std::uint32_t>(elementStripes - rest);
+        chunk.normal = true;
+        for (std::size_t i = begin; i < m_width; ++i)
+            chunk.normal =
+                chunk.normal
+                && classOf(bitsAt(m_reference, m_dtype, i), m_dtype) == ValueClass::Normal
+                && classOf(bitsAt(m_target, m_dtype, i), m_dtype) == ValueClass::Normal;
         add(chunk, begin);
     }
 
@@ -153,6 +165,7 @@ private:
             m_sums.worst = static_cast<std::uint32_t>(begin + chunk.firstChange);
         if (chunk.maxAbs > m_sums.maxAbs)
             m_largestBegin = begin + chunk.largestBegin;
+        m_sums.allNormal = m_sums.allNormal && chunk.normal;
         m_sums.unequal += chunk.unequal;
         m_sums.classChanges += chunk.classChanges;
         m_sums.finite += chunk.finite;
@@ -209,16 +222,55 @@ private:
 ElementSums compareElements(const std::byte* reference, DType referenceType,
                             const std::byte* target, DType targetType, std::size_t width)
 {
-    const bool hasKernel = referenceType == DType::BF16 || referenceType == DType::FP16
-                           || referenceType == DType::FP32;
-    if (referenceType == targetType && hasKernel)
+    if (referenceType == targetType && hasKernel(referenceType))
         return RowFold(reference, target, referenceType, width).run();
     return compareElementsScalar(reference, referenceType, target, targetType, width);
 }
 
+namespace {
+
+/// The same for two rows of one 16- or 32-bit float dtype: normal pairs are only counted.
+template <class Word>
+void countClassesOf(const std::byte* reference, const std::byte* target, DType dtype,
+                    std::size_t width, std::uint64_t* matrix)
+{
+    const FloatLayout layout = layoutOf(dtype);
+    const auto mantissaBits = static_cast<unsigned>(layout.mantissaBits);
+    const auto smallestNormal = static_cast<Word>(Word{1} << mantissaBits);
+    const auto infinity = static_cast<Word>(
+        ((std::uint64_t{1} << static_cast<unsigned>(layout.exponentBits)) - 1) << mantissaBits);
+    const auto magnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1U);
+    const auto normal = [&](Word bits) {
+        const auto m = static_cast<Word>(bits & magnitude);
+        return m >= smallestNormal && m < infinity;
+    };
+    std::uint64_t normals = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+        Word a;
+        Word b;
+        std::memcpy(&a, reference + i * sizeof(Word), sizeof a);
+        std::memcpy(&b, target + i * sizeof(Word), sizeof b);
+        if (normal(a) && normal(b))
+            ++normals;
+        else
+            ++matrix[static_cast<std::size_t>(classOf(a, dtype)) * valueClassCount
+                     + static_cast<std::size_t>(classOf(b, dtype))];
+    }
+    matrix[0] += normals; // (normal, normal)
+}
+
+} // namespace
+
 void countClasses(const std::byte* reference, DType referenceType, const std::byte* target,
                   DType targetType, std::size_t width, std::uint64_t* matrix)
 {
+    if (referenceType == targetType && hasKernel(referenceType)) {
+        if (sizeOf(referenceType) == sizeof(std::uint16_t))
+            countClassesOf<std::uint16_t>(reference, target, referenceType, width, matrix);
+        else
+            countClassesOf<std::uint32_t>(reference, target, referenceType, width, matrix);
+        return;
+    }
     for (std::size_t i = 0; i < width; ++i) {
         const auto from =
             static_cast<std::size_t>(classOf(bitsAt(reference, referenceType, i), referenceType));

@@ -22,6 +22,8 @@ struct ElementSums
     std::uint32_t unequal = 0;      ///< bits differ (value differs, when the dtypes do)
     std::uint32_t classChanges = 0; ///< value classes differ, ±0 being one class
     std::uint32_t finite = 0;
+    bool allNormal = false; ///< every value is a normal number on both sides: the class matrix has
+                            ///< one cell. Kernels only; false where it was not found out
     std::uint32_t worst =
         0; ///< class change first, then largest |d|, then lowest index; 0 if all equal
     std::uint64_t maxUlp = 0; ///< same dtype only; NaN pairs left out; saturates at 2⁶³ − 1

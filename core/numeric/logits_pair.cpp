@@ -3,339 +3,342 @@
 
 #include "core/numeric/logits_pair.h"
 
-#include "core/numeric/element_pair.h"
+#include "core/numeric/logits_far.h"
+#include "core/numeric/logits_kernel.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
+#include <cstring>
 #include <vector>
 
 namespace moire::numeric {
 
 namespace {
 
-/// Beyond this |x| the form without cancellation gives way to an fp64 log-softmax.
-constexpr double largestExponent = 80;
-/// Below this |x| expm1(x) − x is taken from its series: the difference would cancel.
-constexpr double seriesBound = 1e-2;
+/// Differences beyond this (from the difference at the reference's best) are left to
+/// compareFarLogits: e^80 still leaves room for squares.
+constexpr double furthestDifference = 80;
+/// Logits beyond this too: fp32 has no place left for differences of 1/8.
+constexpr float largestValue = 1 << 20;
+/// An entry is shown by C11 when its probability is above this on either side.
+constexpr double shownProbability = 1e-6;
 
-/// A sum in stripes, added up as the balanced tree of element_pair.h.
-class Striped
+bool hasKernel(DType dtype)
 {
-public:
-    void add(std::size_t i, double term) { m_stripes[i % elementStripes] += term; }
-    double total() const
-    {
-        auto s = m_stripes;
-        for (std::size_t half = elementStripes / 2; half > 0; half /= 2)
-            for (std::size_t i = 0; i < half; ++i)
-                s[i] += s[i + half];
-        return s[0];
-    }
+    return dtype == DType::BF16 || dtype == DType::FP16 || dtype == DType::FP32;
+}
 
-private:
-    std::array<double, elementStripes> m_stripes{};
-};
+float valueAt(const std::byte* data, DType dtype, std::size_t i)
+{
+    return static_cast<float>(toDouble(bitsAt(data, dtype, i), dtype));
+}
 
-/// The entries finite on both sides, at their own places; `use[i]` is 0 for the others.
-struct Entries
+/// Both rows in fp64.
+struct WideRows
 {
     std::vector<double> r, t;
-    std::vector<char> use;
-    std::size_t count = 0;
-    double largestReference = -std::numeric_limits<double>::infinity();
-    double largestTarget = -std::numeric_limits<double>::infinity();
+    explicit WideRows(const LogitsRows& rows)
+        : r(rows.count)
+        , t(rows.count)
+    {
+        for (std::size_t i = 0; i < rows.count; ++i) {
+            r[i] = static_cast<double>(valueAt(rows.reference, rows.referenceType, i));
+            t[i] = static_cast<double>(valueAt(rows.target, rows.targetType, i));
+        }
+    }
 };
 
-Entries widen(const std::byte* reference, DType referenceType, const std::byte* target,
-              DType targetType, std::size_t vocabulary)
-{
-    Entries e;
-    e.r.resize(vocabulary);
-    e.t.resize(vocabulary);
-    e.use.resize(vocabulary);
-    for (std::size_t i = 0; i < vocabulary; ++i) {
-        e.r[i] = toDouble(bitsAt(reference, referenceType, i), referenceType);
-        e.t[i] = toDouble(bitsAt(target, targetType, i), targetType);
-        if (!std::isfinite(e.r[i]) || !std::isfinite(e.t[i]))
-            continue;
-        e.use[i] = 1;
-        ++e.count;
-        e.largestReference = std::max(e.largestReference, e.r[i]);
-        e.largestTarget = std::max(e.largestTarget, e.t[i]);
-    }
-    return e;
-}
-
-/// expm1(x) − x, given expm1(x). Series: x²/2·(1 + x/3 + x²/12 + x³/60), next term x⁴/360.
-double expm1MinusX(double x, double expm1X)
-{
-    if (std::fabs(x) < seriesBound)
-        return x * x * 0.5 * (1 + x / 3 + x * x / 12 + x * x * x / 60);
-    return expm1X - x;
-}
-
-/// What both forms share: log-sum-exp and entropy of the reference, mean and weighted moments of d.
-struct Moments
-{
-    double weightSum = 0; ///< Σ exp(r − max)
-    double mu = 0;        ///< E_p[d]
-    double furthest = 0;  ///< max |d − μ|
-};
-
-Moments takeMoments(const Entries& e, LogitsSums& sums)
-{
-    Striped weight;
-    Striped weightedD;
-    Striped weightedR;
-    Striped plainD;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double below = e.r[i] - e.largestReference;
-        const double w = std::exp(below);
-        const double d = e.t[i] - e.r[i];
-        weight.add(i, w);
-        weightedD.add(i, w * d);
-        weightedR.add(i, w * below);
-        plainD.add(i, d);
-    }
-    Moments m;
-    m.weightSum = weight.total();
-    m.mu = weightedD.total() / m.weightSum;
-    Striped variance;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double x = e.t[i] - e.r[i] - m.mu;
-        m.furthest = std::max(m.furthest, std::fabs(x));
-        variance.add(i, std::exp(e.r[i] - e.largestReference) * x * x);
-    }
-    sums.meanDifference = plainD.total() / static_cast<double>(e.count);
-    sums.weightedVariance = variance.total() / m.weightSum;
-    sums.referenceLogSumExp = e.largestReference + std::log(m.weightSum);
-    sums.referenceEntropy = std::log(m.weightSum) - weightedR.total() / m.weightSum;
-    return m;
-}
-
-/// C3, C5, C6 and C11, entry by entry from p and y = ln(q/p). With h = y/2: p·ln(p/m) + q·ln(q/m) =
-/// p·(h·expm1(y) − (2 + expm1(y))·ln cosh h); √q − √p = √p·expm1(h).
-class RatioSums
+/// One row pair within the reach of the kernels.
+class NearRows
 {
 public:
-    void add(std::size_t i, double p, double y)
+    NearRows(const LogitsRows& rows, const LargestLogit& top, LogitsSums& sums)
+        : m_rows(rows)
+        , m_top(top)
+        , m_targetAtTop(valueAt(rows.target, rows.targetType, top.index))
+        , m_sums(sums)
+    {}
+
+    /// False when the rows are out of reach.
+    bool compare(LogitsDetail detail)
     {
-        const double h = y / 2;
-        const double half = std::expm1(h);
-        m_hellinger.add(i, p * half * half);
-        if (y > largestExponent) { // e^y times p: from q, so that nothing overflows early
-            const double q = std::exp(y + std::log(p));
-            m_jensenShannon.add(i, p == 0 ? 0 : q * std::log(2.0) + p * (std::log(2.0) - y));
-        } else {
-            const double em = half * (half + 2);
-            m_jensenShannon.add(i, p * (h * em - (2 + em) * logCosh(h)));
+        if (!(std::fabs(m_top.value) <= largestValue && std::fabs(m_targetAtTop) <= largestValue))
+            return false;
+        const LogitsCentre centre = centreOfLogits(m_rows, m_top, m_targetAtTop);
+        if (!(centre.furthest <= furthestDifference))
+            return false;
+        accumulate(centre, detail == LogitsDetail::All);
+        setDivergences();
+        if (detail == LogitsDetail::All) {
+            setMoments();
+            setRatios();
+            fitTemperature();
         }
-        const double em = std::expm1(y);
-        m_chiSquare.add(i, p == 0 ? 0 : p * em * em);
-        if (p > smallestShown || p * (em + 1) > smallestShown)
-            m_largest = std::max(m_largest, std::fabs(y));
-    }
-    void finish(LogitsSums& sums) const
-    {
-        sums.jensenShannon = std::max(0.0, 0.5 * m_jensenShannon.total());
-        sums.hellinger = std::sqrt(0.5 * m_hellinger.total());
-        sums.chiSquare = m_chiSquare.total();
-        sums.largestLogRatio = m_largest;
+        return true;
     }
 
 private:
-    static constexpr double smallestShown = 1e-6;
-    /// ln cosh h; the series' next term is 3·10⁻³·h⁸.
-    static double logCosh(double h)
+    double mean(LogitsTerm term) const { return m_terms.sum(term) / m_weight; }
+
+    /// The centre is c = ln E_p[e^d], known to about 1e-6 of E_p|expm1(d)| at first; what is left
+    /// of it, ln(1 + S), corrects the sums exactly, all but E_p|expm1(y) − S|, whose signs it may
+    /// turn within |expm1(y)| ≤ S: where that counts, the pass is made again.
+    void accumulate(const LogitsCentre& centre, bool all)
     {
-        const double square = h * h;
-        if (square < seriesBound * seriesBound)
-            return square * (0.5 - square / 12 + square * square / 45);
-        const double size = std::fabs(h);
-        return size + std::log1p(std::exp(-2 * size)) - std::log(2.0);
-    }
-    Striped m_jensenShannon, m_hellinger, m_chiSquare;
-    double m_largest = 0;
-};
-
-/// Σw, E[s] and Var[s] of s = r − max under the weights w = e^{βs}.
-struct Tempered
-{
-    double mean, variance;
-};
-Tempered temper(const Entries& e, double beta)
-{
-    Striped weight;
-    Striped first;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double w = std::exp(beta * (e.r[i] - e.largestReference));
-        weight.add(i, w);
-        first.add(i, w * (e.r[i] - e.largestReference));
-    }
-    const double mean = first.total() / weight.total();
-    Striped second;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double s = e.r[i] - e.largestReference;
-        second.add(i, std::exp(beta * s) * (s - mean) * (s - mean));
-    }
-    return {mean, second.total() / weight.total()};
-}
-
-/// C10 by Newton's method. The mean grows with β, so a step that leaves [0, ∞) or does not shrink
-/// is halved. `wanted`: E_q[s].
-void fitTemperature(const Entries& e, double wanted, LogitsSums& sums)
-{
-    constexpr int mostSteps = 60;
-    constexpr double small = 1e-14;
-    sums.temperatureKl = sums.reverseKl;
-    double beta = 1;
-    Tempered at = temper(e, beta);
-    if (!(at.variance > 0))
-        return;
-    for (int step = 0; step < mostSteps; ++step) {
-        double next = beta + (wanted - at.mean) / at.variance;
-        if (!(next > beta / 4))
-            next = beta / 4;
-        if (!(next < beta * 4))
-            next = beta * 4;
-        const double change = std::fabs(next - beta);
-        beta = next;
-        at = temper(e, beta);
-        if (change <= small * beta || !(at.variance > 0))
-            break;
-    }
-    sums.temperatureExponent = beta;
-    // ln q − ln p_β without cancellation: the reverse KL of the rows (β·r, t).
-    Striped weight;
-    Striped growth;
-    for (std::size_t i = 0; i < e.r.size(); ++i)
-        if (e.use[i] != 0)
-            weight.add(i, std::exp(beta * (e.r[i] - e.largestReference)));
-    const double logWeight = std::log(weight.total());
-    const auto ratio = [&](std::size_t i) {
-        return e.t[i] - sums.targetLogSumExp - beta * (e.r[i] - e.largestReference) + logWeight;
-    };
-    for (std::size_t i = 0; i < e.r.size(); ++i)
-        if (e.use[i] != 0) {
-            const double y = ratio(i);
-            const double q = std::exp(e.t[i] - sums.targetLogSumExp);
-            // q·y − q + p_β, no term below 0
-            growth.add(i, q * (y + std::expm1(-y)));
+        constexpr double nearShare = 1e-5;
+        constexpr double negligible = 1e-10;
+        constexpr int mostPasses = 4;
+        m_request.centre = std::log1p(centre.growth / centre.weight);
+        m_request.near = nearShare * centre.size / centre.weight;
+        m_request.shown = shownProbability * centre.weight;
+        m_request.all = all;
+        for (int pass = 0; pass < mostPasses; ++pass) {
+            accumulateLogits(m_rows, m_top, m_targetAtTop, m_request, m_terms);
+            m_weight = m_terms.sum(LogitsTerm::Weight);
+            m_left = mean(LogitsTerm::Growth);
+            if (std::fabs(m_left) <= m_request.near
+                && std::fabs(m_left) * mean(LogitsTerm::Near)
+                       <= negligible * mean(LogitsTerm::Magnitude))
+                break;
+            m_request.centre += std::log1p(m_left);
         }
-    sums.temperatureKl = std::max(0.0, growth.total());
-}
+        m_logLeft = std::log1p(m_left);
+    }
 
-/// The form without cancellation. Entropy change: H(q) − H(p) = −Σ(q−p)·ln p − KL(q‖p).
-void withoutCancellation(const Entries& e, const Moments& m, LogitsSums& sums)
+    void setDivergences()
+    {
+        m_sums.forwardKl = std::max(0.0, mean(LogitsTerm::Excess) - m_left + m_logLeft);
+        m_sums.reverseKl = reverseKl(mean(LogitsTerm::Reverse), m_left);
+        m_sums.totalVariation =
+            std::max(0.0, 0.5 * (mean(LogitsTerm::Magnitude) - m_left * mean(LogitsTerm::Sign))
+                              / (1 + m_left));
+        m_sums.referenceLogSumExp = static_cast<double>(m_top.value) + std::log(m_weight);
+        m_sums.targetLogSumExp =
+            static_cast<double>(m_targetAtTop) + std::log(m_weight) + m_request.centre + m_logLeft;
+    }
+    static double reverseKl(double reverse, double left)
+    {
+        return std::max(0.0, (reverse + left) / (1 + left) - std::log1p(left));
+    }
+
+    void setMoments()
+    {
+        const double below = mean(LogitsTerm::Below);
+        // Σ(q − p)·s: what the entropies differ by beside the KL.
+        m_meanShift = (mean(LogitsTerm::GrowthBelow) - m_left * below) / (1 + m_left);
+        m_sums.referenceEntropy = std::log(m_weight) - below;
+        m_sums.targetEntropy = m_sums.referenceEntropy - m_meanShift - m_sums.reverseKl;
+        m_sums.meanDifference = sumOfDifferences(m_rows) / static_cast<double>(m_rows.count);
+        const double distance = m_left - mean(LogitsTerm::Excess);
+        m_sums.weightedVariance = std::max(0.0, mean(LogitsTerm::Distance) - distance * distance);
+        const double square = m_terms.sum(LogitsTerm::GrowthSquare)
+                              - 2 * m_left * m_terms.sum(LogitsTerm::WeightGrowth)
+                              + m_left * m_left * m_terms.sum(LogitsTerm::WeightSquare);
+        const double scale = m_weight * (1 + m_left);
+        m_sums.sumProbabilitySquares = std::max(0.0, square) / (scale * scale);
+        m_sums.maxProbabilityChange = largestChange();
+    }
+
+    /// |q − p| to the last digits, in the chunks that may hold the largest.
+    double largestChange() const
+    {
+        constexpr double reach = 1 - 1e-6;
+        const auto& chunks = m_terms.largestOfChunks;
+        const double bound = reach * *std::max_element(chunks.begin(), chunks.end());
+        double largest = 0;
+        for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+            if (!(chunks[chunk] >= bound) || chunks[chunk] == 0)
+                continue;
+            const std::size_t end = std::min(m_rows.count, (chunk + 1) * logitsChunk);
+            for (std::size_t i = chunk * logitsChunk; i < end; ++i) {
+                const double s =
+                    static_cast<double>(valueAt(m_rows.reference, m_rows.referenceType, i))
+                    - static_cast<double>(m_top.value);
+                const double up = static_cast<double>(valueAt(m_rows.target, m_rows.targetType, i))
+                                  - static_cast<double>(m_targetAtTop);
+                const double change =
+                    std::exp(s) / m_weight * std::expm1(up - s - m_request.centre - m_logLeft);
+                largest = std::max(largest, std::fabs(change));
+            }
+        }
+        return largest;
+    }
+
+    void setRatios()
+    {
+        const double shrink = std::exp(-m_logLeft / 2);
+        const double shift = std::expm1(-m_logLeft / 2);
+        m_sums.hellinger = std::sqrt(
+            std::max(0.0, 0.5
+                              * (shrink * shrink * mean(LogitsTerm::HalfSquare)
+                                 + 2 * shrink * shift * mean(LogitsTerm::Half) + shift * shift)));
+        m_sums.chiSquare = std::max(0.0, mean(LogitsTerm::Square) - m_left * m_left)
+                           / ((1 + m_left) * (1 + m_left));
+        m_sums.jensenShannon = std::max(
+            0.0, 0.5 * (mean(LogitsTerm::Shannon) - m_logLeft * mean(LogitsTerm::ShannonSlope)));
+        m_sums.largestLogRatio =
+            std::max(std::fabs(m_terms.lowest - m_logLeft), std::fabs(m_terms.highest - m_logLeft));
+    }
+
+    /// C10. E_pβ[s] grows with β at the rate Var_pβ[s]; each step solves the series of that growth
+    /// up to its square. A β beyond the kernels' reach is found entry by entry.
+    void fitTemperature()
+    {
+        constexpr int mostSteps = 40;
+        constexpr double settled = 1e-5; // what is left then is about the square of the last step
+        m_sums.temperatureKl = m_sums.reverseKl;
+        if (m_meanShift == 0)
+            return;
+        const double about = mean(LogitsTerm::Below);
+        Spread spread{0, mean(LogitsTerm::BelowSquare) - about * about,
+                      mean(LogitsTerm::BelowCube) - 3 * about * mean(LogitsTerm::BelowSquare)
+                          + 2 * about * about * about};
+        double logWeight = std::log(m_weight);
+        double beta = 1;
+        for (int step = 0; step < mostSteps; ++step) {
+            if (!(spread.variance > 0))
+                return;
+            const double change = stepTowards(m_meanShift - spread.shift, spread);
+            const double next = beta + change;
+            if (!(next >= leastExponent && next <= greatestExponent))
+                return fitFarRows();
+            beta = next;
+            logWeight += change * (about + spread.shift + change / 2 * spread.variance);
+            if (std::fabs(change) <= settled * std::fabs(beta - 1))
+                break;
+            const LogitsMoments at = momentsOfLogits(m_rows.reference, m_rows.referenceType,
+                                                     m_rows.count, m_top.value, beta, about);
+            logWeight = std::log(at.weight);
+            const double first = at.first / at.weight;
+            const double second = at.second / at.weight;
+            spread = {first, second - first * first,
+                      at.third / at.weight - 3 * first * second + 2 * first * first * first};
+        }
+        m_sums.temperatureExponent = beta;
+        m_sums.temperatureKl = divergenceFrom(beta, logWeight);
+    }
+
+    /// E_pβ[s] − E_p[s], and the second and third central moments of s under p_β.
+    struct Spread
+    {
+        double shift, variance, skew;
+    };
+    static double stepTowards(double wanted, const Spread& spread)
+    {
+        constexpr double trusted = 0.25;
+        const double change = wanted / spread.variance;
+        const double bend = spread.skew * change / (2 * spread.variance);
+        return std::fabs(bend) <= trusted ? change * (1 - bend) : change;
+    }
+
+    /// KL(q‖p_β), `logWeight` = ln Σe^βs.
+    double divergenceFrom(double beta, double logWeight) const
+    {
+        LogitsRequest request;
+        request.exponent = beta;
+        request.all = false;
+        request.centre = m_request.centre + m_logLeft + std::log(m_weight) - logWeight;
+        LogitsAccumulated terms;
+        accumulateLogits(m_rows, m_top, m_targetAtTop, request, terms);
+        const double weight = terms.sum(LogitsTerm::Weight);
+        return reverseKl(terms.sum(LogitsTerm::Reverse) / weight,
+                         terms.sum(LogitsTerm::Growth) / weight);
+    }
+
+    void fitFarRows()
+    {
+        const WideRows wide(m_rows);
+        LogitsSums far;
+        compareFarLogits(wide.r, wide.t, far);
+        m_sums.temperatureExponent = far.temperatureExponent;
+        m_sums.temperatureKl = far.temperatureKl;
+    }
+
+    const LogitsRows& m_rows;
+    LargestLogit m_top;
+    float m_targetAtTop;
+    LogitsSums& m_sums;
+    LogitsRequest m_request;
+    LogitsAccumulated m_terms;
+    double m_weight = 0;    ///< Σw
+    double m_left = 0;      ///< S = E_p[expm1(y)]: 0 up to the centre's error
+    double m_logLeft = 0;   ///< ln(1 + S)
+    double m_meanShift = 0; ///< E_q[s] − E_p[s]
+};
+
+/// Rows of the same bits: only what one row tells.
+void describeEqual(const LogitsRows& rows, LogitsSums& sums)
 {
-    Striped excess;
-    Striped reverse;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double w = std::exp(e.r[i] - e.largestReference);
-        const double x = e.t[i] - e.r[i] - m.mu;
-        const double em = std::expm1(x);
-        excess.add(i, w * expm1MinusX(x, em));
-        reverse.add(i, w * x * em);
-    }
-    const double a = excess.total() / m.weightSum;
-    const double logGrowth = std::log1p(a);
-    sums.forwardKl = logGrowth;
-    sums.reverseKl = std::max(0.0, reverse.total() / m.weightSum / (1 + a) - logGrowth);
-    sums.targetLogSumExp = sums.referenceLogSumExp + m.mu + logGrowth;
-
-    Striped variation;
-    Striped squares;
-    Striped entropy;
-    RatioSums ratios;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double p = std::exp(e.r[i] - e.largestReference) / m.weightSum;
-        ratios.add(i, p, e.t[i] - e.r[i] - m.mu - logGrowth);
-        const double change = p * (std::expm1(e.t[i] - e.r[i] - m.mu) - a) / (1 + a);
-        variation.add(i, std::fabs(change));
-        squares.add(i, change * change);
-        entropy.add(i, change * (e.r[i] - sums.referenceLogSumExp));
-        sums.maxProbabilityChange = std::max(sums.maxProbabilityChange, std::fabs(change));
-    }
-    sums.totalVariation = 0.5 * variation.total();
-    sums.sumProbabilitySquares = squares.total();
-    sums.targetEntropy = sums.referenceEntropy - entropy.total() - sums.reverseKl;
-    ratios.finish(sums);
+    const LargestLogit top = largestLogit(rows.reference, rows.referenceType, rows.count);
+    const LogitsMoments moments =
+        momentsOfLogits(rows.reference, rows.referenceType, rows.count, top.value, 1, 0);
+    sums.referenceLogSumExp = static_cast<double>(top.value) + std::log(moments.weight);
+    sums.targetLogSumExp = sums.referenceLogSumExp;
+    sums.referenceEntropy = std::log(moments.weight) - moments.first / moments.weight;
+    sums.targetEntropy = sums.referenceEntropy;
 }
 
-/// fp64 log-softmax of both sides, for differences so large that nothing cancels.
-void bySoftmax(const Entries& e, LogitsSums& sums)
+/// Finite rows of dtypes with kernels.
+void compareFinite(const LogitsRows& rows, LogitsDetail detail, LogitsSums& sums)
 {
-    Striped weight;
-    for (std::size_t i = 0; i < e.t.size(); ++i)
-        if (e.use[i] != 0)
-            weight.add(i, std::exp(e.t[i] - e.largestTarget));
-    sums.targetLogSumExp = e.largestTarget + std::log(weight.total());
-    Striped forward;
-    Striped reverse;
-    Striped variation;
-    Striped squares;
-    Striped entropy;
-    RatioSums ratios;
-    for (std::size_t i = 0; i < e.r.size(); ++i) {
-        if (e.use[i] == 0)
-            continue;
-        const double logP = e.r[i] - sums.referenceLogSumExp;
-        const double logQ = e.t[i] - sums.targetLogSumExp;
-        const double p = std::exp(logP);
-        const double q = std::exp(logQ);
-        const double change = q - p;
-        ratios.add(i, p, logQ - logP);
-        forward.add(i, p * (logP - logQ));
-        reverse.add(i, q * (logQ - logP));
-        variation.add(i, std::fabs(change));
-        squares.add(i, change * change);
-        entropy.add(i, q * -logQ);
-        sums.maxProbabilityChange = std::max(sums.maxProbabilityChange, std::fabs(change));
-    }
-    sums.forwardKl = std::max(0.0, forward.total());
-    sums.reverseKl = std::max(0.0, reverse.total());
-    sums.totalVariation = 0.5 * variation.total();
-    sums.sumProbabilitySquares = squares.total();
-    sums.targetEntropy = entropy.total();
-    ratios.finish(sums);
+    const LargestLogit top = largestLogit(rows.reference, rows.referenceType, rows.count);
+    if (std::fabs(top.value) <= largestValue && rows.referenceType == rows.targetType
+        && std::memcmp(rows.reference, rows.target, rows.count * sizeOf(rows.referenceType)) == 0)
+        return describeEqual(rows, sums);
+    if (NearRows(rows, top, sums).compare(detail))
+        return;
+    const WideRows wide(rows);
+    compareFarLogits(wide.r, wide.t, sums);
 }
+
+/// The entries finite on both sides, brought together.
+template <class Value>
+struct FiniteEntries
+{
+    std::vector<Value> r, t;
+    FiniteEntries(const std::byte* reference, DType referenceType, const std::byte* target,
+                  DType targetType, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double a = toDouble(bitsAt(reference, referenceType, i), referenceType);
+            const double b = toDouble(bitsAt(target, targetType, i), targetType);
+            if (!std::isfinite(a) || !std::isfinite(b))
+                continue;
+            r.push_back(static_cast<Value>(a));
+            t.push_back(static_cast<Value>(b));
+        }
+    }
+};
 
 } // namespace
 
 LogitsSums compareLogits(const std::byte* reference, DType referenceType, const std::byte* target,
-                         DType targetType, std::size_t vocabulary)
+                         DType targetType, std::size_t vocabulary, LogitsDetail detail)
 {
-    const Entries entries = widen(reference, referenceType, target, targetType, vocabulary);
     LogitsSums sums;
-    sums.excluded = static_cast<std::uint32_t>(vocabulary - entries.count);
-    sums.comparable = entries.count >= 2;
-    if (!sums.comparable)
-        return sums;
-    const Moments moments = takeMoments(entries, sums);
-    if (!(moments.furthest <= largestExponent))
-        bySoftmax(entries, sums);
-    else
-        withoutCancellation(entries, moments, sums);
-    Striped wanted;
-    for (std::size_t i = 0; i < entries.t.size(); ++i)
-        if (entries.use[i] != 0)
-            wanted.add(i, std::exp(entries.t[i] - sums.targetLogSumExp)
-                              * (entries.r[i] - entries.largestReference));
-    fitTemperature(entries, wanted.total(), sums);
+    const auto keep = [&](std::size_t count) {
+        sums.excluded = static_cast<std::uint32_t>(vocabulary - count);
+        sums.comparable = count >= 2;
+        return sums.comparable;
+    };
+    if (!hasKernel(referenceType) || !hasKernel(targetType)) {
+        const FiniteEntries<double> entries(reference, referenceType, target, targetType,
+                                            vocabulary);
+        if (keep(entries.r.size()))
+            compareFarLogits(entries.r, entries.t, sums);
+    } else if (allFinite(reference, referenceType, vocabulary)
+               && allFinite(target, targetType, vocabulary)) {
+        if (keep(vocabulary))
+            compareFinite({reference, referenceType, target, targetType, vocabulary}, detail, sums);
+    } else {
+        const FiniteEntries<float> entries(reference, referenceType, target, targetType,
+                                           vocabulary);
+        if (keep(entries.r.size()))
+            compareFinite({reinterpret_cast<const std::byte*>(entries.r.data()), DType::FP32,
+                           reinterpret_cast<const std::byte*>(entries.t.data()), DType::FP32,
+                           entries.r.size()},
+                          detail, sums);
+    }
     return sums;
 }
 

@@ -3,8 +3,11 @@
 
 #include "core/numeric/top_k.h"
 
+#include "core/numeric/logits_kernel.h"
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace moire::numeric {
 
@@ -36,6 +39,38 @@ std::vector<Ranked> topK(const float* values, std::size_t count, std::size_t k)
     }
     std::sort_heap(heap.begin(), heap.end(), ranksBefore);
     return heap;
+}
+
+namespace {
+
+/// By the k-th largest of the chunks' largest elements: at least k elements are no smaller.
+std::vector<Ranked> topKByChunks(const std::byte* data, DType dtype, std::size_t count,
+                                 std::size_t k)
+{
+    std::vector<float> largest((count + logitsChunk - 1) / logitsChunk);
+    largestOfChunks(data, dtype, count, largest.data());
+    std::vector<float> order = largest;
+    const auto bound = order.begin() + static_cast<std::ptrdiff_t>(k - 1);
+    std::nth_element(order.begin(), bound, order.end(), std::greater<>());
+    std::vector<Ranked> found;
+    collectAtLeast(data, dtype, count, largest.data(), *bound, found);
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(k), found.end(),
+                      ranksBefore);
+    found.resize(k);
+    return found;
+}
+
+} // namespace
+
+std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k)
+{
+    const bool hasKernel = dtype == DType::BF16 || dtype == DType::FP16 || dtype == DType::FP32;
+    if (hasKernel && k > 0 && count / logitsChunk >= k && allFinite(data, dtype, count))
+        return topKByChunks(data, dtype, count, k);
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = static_cast<float>(toDouble(bitsAt(data, dtype, i), dtype));
+    return topK(values.data(), count, k);
 }
 
 } // namespace moire::numeric

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "core/numeric/dtype.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,6 +22,10 @@ struct Ranked
 /// +0; NaN ranks below −Inf (and by ascending id among themselves). Fewer when count < k.
 /// O(count·log k).
 std::vector<Ranked> topK(const float* values, std::size_t count, std::size_t k);
+
+/// The same of a row of any dtype, by its elements rounded to fp32. Finite rows of bf16, fp16 and
+/// fp32 are read twice at the speed of memory and hardly sorted.
+std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k);
 
 /// True when a ranks before b in the order of topK.
 bool ranksBefore(Ranked a, Ranked b);
