@@ -41,12 +41,10 @@ def past_length(cache):
     """Columns in a key-value cache of any make."""
     if cache is None:
         return 0
-    if hasattr(cache, "get_seq_length"):
-        return int(cache.get_seq_length())
     try:
-        return int(cache[0][0].shape[-2])
-    except (TypeError, IndexError, AttributeError, KeyError):
-        return 0
+        return int(cache.get_seq_length() if hasattr(cache, "get_seq_length") else cache[0][0].shape[-2])
+    except (TypeError, IndexError, AttributeError, KeyError, ValueError):
+        return 0  # without a length: a recurrent state, an empty tuple
 
 
 def cache_of(arguments):

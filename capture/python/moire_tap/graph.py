@@ -11,7 +11,7 @@ class Flow:
     """What was seen in one forward pass."""
 
     def __init__(self):
-        self.order = []  # every tap that came by, recorded or not
+        self.order = {}  # every tap that came by, recorded or not
         self.source = {}  # module -> the tap whose tensor it was given
         self.same = {}  # tap -> the earlier tap whose tensor it is
         self.leaves = set()  # modules without parts
@@ -33,7 +33,7 @@ class Flow:
         if name in self.order:
             return
         self.same[name] = self.find(tensor)
-        self.order.append(name)
+        self.order[name] = len(self.order)
         self._live.append((weakref.ref(tensor), tensor.data_ptr(), tensor.numel(), name))
 
     def close(self):

@@ -48,6 +48,7 @@ class Recorder:
         self._extra, self._digest, self._options = dict(environment or {}), weight_digest, options
         self._handles, self._undo, self._attention = [], [], []
         self._pass = None
+        self._hidden = None  # the last tensor with a row for every token: what logits are computed from
         self._inside = False  # our own calls of the model's parts
         self._writer = self._failure = None
 
@@ -87,8 +88,8 @@ class Recorder:
         elif self._writer.header is None:
             raise MoireError("nothing was recorded: the model was not called inside the with block")
         else:
-            self._writer.finish(run__end_time=environment.now_text(), run__wall_seconds=time.monotonic() - self._started,
-                                run__peak_bytes=environment.peak_bytes())
+            self._writer.close(run__end_time=environment.now_text(), run__wall_seconds=time.monotonic() - self._started,
+                               run__peak_bytes=environment.peak_bytes())
 
     # Hooks
 
@@ -133,7 +134,6 @@ class Recorder:
         rows = self._samples.begin(call)
         self._pass = Pass(self._writer, self._spool, call, rows)
         self._attention = []
-        self._hidden = None
 
     def _after_pass(self, module, args, output):
         current = self._pass
@@ -158,6 +158,9 @@ class Recorder:
                 self._pass.depth -= 1
             else:
                 self._pass = None
+                self._writer.event("gap", "a forward pass ended in an exception; its rows are not recorded")
+        if self._pass is None:
+            self._hidden = None
 
     def _open(self, current):
         self._flow.close()
@@ -196,7 +199,7 @@ class Recorder:
             self._logits(module, args, tensor)
         else:
             if tensor.ndim == 3 and tuple(tensor.shape[:2]) == self._pass.shape:
-                self._hidden = tensor  # at last: what the head's input was cut from
+                self._hidden = tensor.detach()  # at last: what the head's input was cut from
             self._record(f"{name}.out", tensor)
 
     def _tap_module(self, name):

@@ -28,6 +28,10 @@ def first_tensor(value):
 
 def as_rows(tensor, batch, length):
     """A view or copy with one row a token, batch-major, or None: the tensor has no row for every token."""
+    if hasattr(tensor, "placements"):  # a DTensor: whole on every rank, or not to be had here
+        if not all(placement.is_replicate() for placement in tensor.placements):
+            return None
+        tensor = tensor.to_local()
     count, shape = batch * length, tuple(tensor.shape)
     if len(shape) < 2:
         return None

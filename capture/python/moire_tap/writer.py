@@ -378,6 +378,14 @@ class Writer:
             raise MoireError(f"cannot rename {self._part} to {self.path}: {error.strerror}") from error
         self._finished = True
 
+    def close(self, **closing):
+        """finish(), or where that fails, abandon()."""
+        try:
+            self.finish(**closing)
+        except MoireError:
+            self.abandon()
+            raise
+
     def abandon(self, reason=""):
         """Stops without finishing: what was recorded stays in PATH.part, which says that it is incomplete."""
         if self._file is not None and not self._finished:
@@ -398,6 +406,6 @@ class Writer:
 
     def __exit__(self, kind, value, trace):
         if kind is None:
-            self.finish()
+            self.close()
         else:
             self.abandon(f"recording ended early: {kind.__name__}: {value}")

@@ -271,6 +271,14 @@ class Files(TapCase):
         self.assertEqual(made.vocabulary, [b"a", b"\xe2\x82", b"\xac!", b""])
         self.assertEqual([int(token["text_offset"]) for token in made.tokens[0]], [0, 1, 3, 5])
 
+    def test_the_readme_s_example(self):
+        text = (SOURCE / "capture" / "python" / "README.md").read_text(encoding="utf-8")
+        code = next(block for block in re.findall(r"```python\n(.*?)```", text, re.S) if 'Writer("mine.moire", environment' in block)
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(SOURCE / "capture" / "python")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_sound(self.folder / "mine.moire")
+
     def test_tokenizers_of_both_kinds(self):
         try:
             from tokenizers import Tokenizer, decoders, models, pre_tokenizers
