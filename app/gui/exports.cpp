@@ -38,14 +38,24 @@ void Exports::askForReport(const widgets::ComparedPointer& compared)
     dialog->open();
 }
 
+bool Exports::isCapture(const QString& file)
+{
+    for (const QString& capture : {m_captures.reference, m_captures.target}) {
+        std::error_code ignored; // a file that is not there is none of the captures
+        if (capture.isEmpty()
+            || !std::filesystem::equivalent(capture.toStdString(), file.toStdString(), ignored))
+            continue;
+        tell(file, Error{Errc::Invalid, "is one of the captures compared", file.toStdString(),
+                         "Name another file"});
+        return true;
+    }
+    return false;
+}
+
 void Exports::writeReport(const widgets::ComparedPointer& compared, const QString& file)
 {
-    for (const std::string& capture : {compared->reference->source(), compared->target->source()}) {
-        std::error_code ignored; // a file that is not there is none of the captures
-        if (std::filesystem::equivalent(capture, file.toStdString(), ignored))
-            return tell(file, Error{Errc::Invalid, "is one of the captures compared",
-                                    file.toStdString(), "Name another file for the report"});
-    }
+    if (isCapture(file))
+        return;
     Q_EMIT noticed(QStringLiteral("Writing %1…").arg(file));
     m_job.start(
         [compared, path = file.toStdString()](std::stop_token) {
@@ -55,23 +65,30 @@ void Exports::writeReport(const widgets::ComparedPointer& compared, const QStrin
         [this, file](const Result<void>& written) { tell(file, written); });
 }
 
-void Exports::askForPicture(const QString& title, const QImage& picture)
+void Exports::askForPicture(const QString& title, const Drawing& drawing)
 {
-    auto* dialog =
-        makeDialog(title, QStringLiteral("Picture (*.png)"), QStringLiteral("moire.png"));
+    auto* dialog = makeDialog(title,
+                              QStringLiteral("Picture (*.png);;Vector page (*.pdf);;"
+                                             "Vector drawing (*.svg)"),
+                              QStringLiteral("moire.png"));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
+    });
     connect(dialog, &QFileDialog::fileSelected, this,
-            [this, picture](const QString& file) { writePicture(picture, file); });
+            [this, drawing](const QString& file) { writePicture(drawing, file); });
     dialog->open();
 }
 
-void Exports::writePicture(const QImage& picture, const QString& file)
+void Exports::writePicture(const Drawing& drawing, const QString& file)
 {
+    if (isCapture(file))
+        return;
     m_job.start(
-        [picture, file](std::stop_token) -> Result<void> {
-            if (!picture.save(file, "PNG"))
-                return Error{Errc::Io, "the picture could not be written", file.toStdString(),
-                             "choose a folder that can be written to"};
-            return {};
+        [drawing, file](std::stop_token) -> Result<void> {
+            const auto bytes = encoded(drawing, file);
+            if (!bytes)
+                return bytes.error();
+            return report::writeFile(file.toStdString(), *bytes);
         },
         [this, file](const Result<void>& written) { tell(file, written); });
 }

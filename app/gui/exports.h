@@ -3,10 +3,11 @@
 
 #pragma once
 
+#include "app/gui/drawing.h"
 #include "widgets/jobs/latest_job.h"
 #include "widgets/models/compared.h"
+#include "widgets/models/open_runs.h"
 
-#include <QImage>
 #include <QObject>
 
 class QFileDialog;
@@ -23,8 +24,10 @@ public:
 
     void askForReport(const widgets::ComparedPointer& compared);
     void writeReport(const widgets::ComparedPointer& compared, const QString& file);
-    void askForPicture(const QString& title, const QImage& picture);
-    void writePicture(const QImage& picture, const QString& file);
+    void askForPicture(const QString& title, const Drawing& drawing);
+    void writePicture(const Drawing& drawing, const QString& file);
+    /// The files that are open: nothing is ever written over them.
+    void protect(const widgets::RunPaths& captures) { m_captures = captures; }
     bool isPending() const { return m_job.isPending(); }
 
 Q_SIGNALS:
@@ -34,8 +37,11 @@ Q_SIGNALS:
 private:
     QFileDialog* makeDialog(const QString& title, const QString& filter, const QString& file);
     void tell(const QString& file, const Result<void>& written);
+    /// Says so when `file` is one of the captures.
+    bool isCapture(const QString& file);
 
     QWidget& m_window;
+    widgets::RunPaths m_captures;
     widgets::LatestJob m_job;
 };
 

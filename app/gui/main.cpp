@@ -70,6 +70,8 @@ int main(int argc, char** argv)
         window.showTab(options.view);
     if (!options.paths.isEmpty())
         window.openRuns(options.paths, options.site);
+    else if (options.screenshot.isEmpty())
+        window.resumeSession();
     window.show();
     return QApplication::exec();
 }

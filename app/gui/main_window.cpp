@@ -3,13 +3,12 @@
 
 #include "app/gui/main_window.h"
 
+#include "app/gui/session.h"
 #include "app/gui/status_line.h"
 #include "core/base/text.h"
 #include "core/report/number.h"
-#include "widgets/dialogs/about_box.h"
 #include "widgets/dialogs/environment_dialog.h"
 #include "widgets/dialogs/go_to_dialog.h"
-#include "widgets/dialogs/keys_dialog.h"
 #include "widgets/dialogs/open_dialog.h"
 #include "widgets/models/site_link.h"
 #include "widgets/views/comparison_view.h"
@@ -23,7 +22,6 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMimeData>
-#include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 
@@ -33,18 +31,9 @@ using namespace widgets;
 
 namespace {
 
-constexpr int noticeTime = 6000; // ms that a notice stays in the status bar
-const QString geometryKey = QStringLiteral("geometry");
-
 QString shown(const std::string& text)
 {
     return QString::fromStdString(text);
-}
-
-void openDialog(QDialog* dialog)
-{
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
 }
 
 QString filesText(const RunPaths& paths)
@@ -85,6 +74,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     connect(&m_look, &Look::changed, this, &MainWindow::applyTheme);
     wireActions();
     wireSteps();
+    wireViews();
     applyTheme();
     m_actions
         ->at(theme ? (*theme == ThemeKind::Dark ? Command::ThemeDark : Command::ThemeLight)
@@ -136,80 +126,16 @@ void MainWindow::chooseTheme(std::optional<ThemeKind> theme)
     m_look.setTheme(theme.value_or(m_desktop));
 }
 
-void MainWindow::wireActions()
+void MainWindow::openDialog(QDialog* dialog)
 {
-    const auto on = [this](Command command, auto act) {
-        connect(m_actions->at(command), &QAction::triggered, this, act);
-    };
-    on(Command::Open, [this] { askForFiles(); });
-    on(Command::Reload, [this] {
-        const auto& compared = m_cursor.compared();
-        openRuns(m_paths, compared ? siteText(*compared, m_cursor.place()) : m_site);
-    });
-    on(Command::Swap, [this] {
-        const auto& compared = m_cursor.compared();
-        openRuns({m_paths.target, m_paths.reference},
-                 compared ? siteText(*compared, m_cursor.place()) : QString());
-    });
-    on(Command::ExportHtml, [this] { m_exports->askForReport(m_cursor.compared()); });
-    on(Command::ExportPicture, [this] {
-        m_exports->askForPicture(QStringLiteral("Export picture of the window"), grab().toImage());
-    });
-    on(Command::ExportHeatMap, [this] {
-        m_exports->askForPicture(QStringLiteral("Export picture of the heat map"),
-                                 m_comparison->heatMapPicture().toImage());
-    });
-    on(Command::Quit, [this] { close(); });
-    on(Command::GoTo, [this] { askForSite(); });
-    on(Command::CopyLink, [this] { copyLink(); });
-    on(Command::Environment, [this] { showEnvironment(); });
-    on(Command::Recentre, [this] { m_comparison->recentre(); });
-    on(Command::ZoomFit, [this] { m_comparison->heatCanvas().fit(); });
-    on(Command::ZoomIn, [this] { m_comparison->heatCanvas().zoomBy(HeatCanvas::keyStep); });
-    on(Command::ZoomOut, [this] { m_comparison->heatCanvas().zoomBy(1 / HeatCanvas::keyStep); });
-    on(Command::NextTab, [this] { m_comparison->showNextTab(); });
-    on(Command::ThemeLight, [this] { chooseTheme(ThemeKind::Light); });
-    on(Command::ThemeDark, [this] { chooseTheme(ThemeKind::Dark); });
-    on(Command::ThemeDesktop, [this] { chooseTheme(std::nullopt); });
-    on(Command::Keys, [this] { openDialog(new KeysDialog(m_look, m_actions->all(), this)); });
-    on(Command::About, [this] { showAboutBox(*this); });
-    connect(m_exports, &Exports::noticed, this,
-            [this](const QString& sentence) { statusBar()->showMessage(sentence, noticeTime); });
-    connect(m_actions, &WindowActions::measureChosen, this,
-            [this](HeatMeasure measure) { m_comparison->heatSource().setMeasure(measure); });
-    connect(m_actions, &WindowActions::criterionChosen, this,
-            [this](Criterion criterion) { m_criterion = criterion; });
-    connect(&m_comparison->runBar(), &RunBar::environmentRequested, this,
-            &MainWindow::showEnvironment);
-    connect(&m_comparison->runBar(), &RunBar::swapRequested, m_actions->at(Command::Swap),
-            &QAction::trigger);
-    connect(&m_comparison->verdictBar(), &VerdictBar::copyLinkRequested, this,
-            &MainWindow::copyLink);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
-void MainWindow::wireSteps()
+void MainWindow::tell(const QString& sentence)
 {
-    const auto step = [this](Command command, auto find, const QString& absent) {
-        connect(m_actions->at(command), &QAction::triggered, this, [this, find, absent] {
-            if (m_cursor.compared())
-                goTo(find(m_cursor.compared()->divergences), absent);
-        });
-    };
-    using Places = Divergences;
-    step(
-        Command::First, [this](const Places& all) { return all.first(m_criterion); },
-        QStringLiteral("There is no divergence by this criterion."));
-    step(
-        Command::Last, [this](const Places& all) { return all.last(m_criterion); },
-        QStringLiteral("There is no divergence by this criterion."));
-    step(
-        Command::Next,
-        [this](const Places& all) { return all.next(m_criterion, m_cursor.sitePlace()); },
-        QStringLiteral("No further divergence by this criterion."));
-    step(
-        Command::Previous,
-        [this](const Places& all) { return all.previous(m_criterion, m_cursor.sitePlace()); },
-        QStringLiteral("No earlier divergence by this criterion."));
+    constexpr int time = 6000; // ms
+    statusBar()->showMessage(sentence, time);
 }
 
 void MainWindow::goTo(std::optional<SitePlace> place, const QString& absent)
@@ -217,13 +143,14 @@ void MainWindow::goTo(std::optional<SitePlace> place, const QString& absent)
     if (place)
         m_cursor.moveTo(*place);
     else
-        statusBar()->showMessage(absent, noticeTime);
+        tell(absent);
 }
 
 void MainWindow::openRuns(const RunPaths& paths, const QString& site)
 {
     m_paths = paths;
     m_site = site;
+    m_exports->protect(paths);
     m_trouble.reset();
     showLoading();
     m_opener->start(paths);
@@ -269,6 +196,7 @@ void MainWindow::showFailure(const Error& error)
 void MainWindow::showCompared(const ComparedPointer& compared)
 {
     m_actions->setComparing(true);
+    m_actions->at(Command::Lock)->setChecked(false); // a site of other runs
     m_comparison->setCompared(compared);
     m_pages->setCurrentWidget(m_comparison);
     m_comparison->heatCanvas().setFocus();
@@ -284,7 +212,7 @@ void MainWindow::showCompared(const ComparedPointer& compared)
         m_cursor.moveTo(*place);
     } else {
         m_trouble = place.error();
-        statusBar()->showMessage(shown(place.error().text()), noticeTime);
+        statusBar()->showMessage(shown(base::visibleText(place.error().text())));
     }
 }
 
@@ -312,11 +240,35 @@ bool MainWindow::isSettled() const
 
 void MainWindow::rememberSettings()
 {
-    restoreGeometry(QSettings().value(geometryKey).toByteArray());
+    const Session session = Session::load();
+    restoreGeometry(session.geometry);
+    m_comparison->restoreLayoutState(session.layout);
+    m_actions->at(Command::Overview)->setChecked(session.overview);
     m_recent = std::make_unique<RecentRuns>();
     m_recent->attachTo(m_actions->recentMenu());
     connect(m_recent.get(), &RecentRuns::chosen, this,
             [this](const RunPaths& paths) { openRuns(paths); });
+}
+
+void MainWindow::resumeSession()
+{
+    const Session session = Session::load();
+    if (session.canResume())
+        openRuns(session.paths, session.site);
+}
+
+void MainWindow::saveSession() const
+{
+    Session session{saveGeometry(),
+                    m_comparison->layoutState(),
+                    m_actions->at(Command::Overview)->isChecked(),
+                    {},
+                    {}};
+    if (m_cursor.compared()) {
+        session.paths = m_paths;
+        session.site = siteText(*m_cursor.compared(), m_cursor.place());
+    }
+    session.save();
 }
 
 void MainWindow::askForFiles()
@@ -349,7 +301,7 @@ void MainWindow::copyLink()
                          QFileInfo(m_paths.target).absoluteFilePath()},
                         siteText(*m_cursor.compared(), m_cursor.place())};
     QApplication::clipboard()->setText(textOf(link));
-    statusBar()->showMessage(QStringLiteral("Copied a link to %1").arg(link.site), noticeTime);
+    tell(QStringLiteral("Copied a link to %1").arg(link.site));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
@@ -375,7 +327,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     if (m_recent)
-        QSettings().setValue(geometryKey, saveGeometry());
+        saveSession();
     event->accept();
 }
 

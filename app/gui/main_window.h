@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+class QDialog;
 class QLabel;
 class QStackedWidget;
 
@@ -39,8 +40,10 @@ public:
     /// Opens and compares; then stands at `site` (SITE form), or the first divergence.
     void openRuns(const widgets::RunPaths& paths, const QString& site = {});
     bool showTab(const QString& name);
-    /// Recent files and geometry are kept in the user's settings from now on.
+    /// Recent files, geometry and session are kept in the user's settings from now on.
     void rememberSettings();
+    /// Opens what was open when the window was closed the last time, where it is still there.
+    void resumeSession();
 
     const widgets::Cursor& cursor() const { return m_cursor; }
     /// Why the last files could not be shown, or the site not found.
@@ -58,6 +61,9 @@ protected:
 private:
     void wireActions();
     void wireSteps();
+    void wireViews();
+    void blinkOnce();
+    void saveSession() const;
     void makePages();
     void applyTheme();
     void chooseTheme(std::optional<widgets::ThemeKind> theme);
@@ -71,6 +77,9 @@ private:
     void askForSite();
     void showEnvironment();
     void copyLink();
+    static void openDialog(QDialog* dialog);
+    /// In the status bar, for a while.
+    void tell(const QString& sentence);
 
     const widgets::ThemeKind m_desktop; ///< before our own palette covers it
     widgets::Look m_look;

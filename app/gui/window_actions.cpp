@@ -42,9 +42,9 @@ constexpr std::array descriptions{
     Description{Command::ExportHtml, "&File", "&Export report…", "Ctrl+E",
                 "Write the report as one HTML page", "export", true},
     Description{Command::ExportPicture, "&File", "Export &picture of the window…", "Ctrl+Shift+E",
-                "Write the window as a PNG file", "", true},
+                "Write the window as PNG, PDF or SVG", "", true},
     Description{Command::ExportHeatMap, "&File", "Export picture of the &heat map…", "",
-                "Write strips and heat map as a PNG file", "", true},
+                "Write strips and heat map as PNG, PDF or SVG", "", true},
     Description{Command::Quit, "&File", "&Quit", "Ctrl+Q", "Close the window", "", false},
     Description{Command::Next, "&Go", "&Next divergence", "N; Alt+Down; F8",
                 "Next divergence by the chosen criterion", "next", true},
@@ -65,6 +65,19 @@ constexpr std::array descriptions{
     Description{Command::ZoomOut, "&View", "Zoom &out", "Ctrl+-", "Shrink the heat map", "", true},
     Description{Command::NextTab, "&View", "Next &tab", "Ctrl+Tab",
                 "Logits, Top-K, Routing in turn", "", true},
+    Description{Command::Overview, "&View", "&Overview of all tokens", "F9",
+                "The line of all samples' tokens above the strips", "", false},
+    Description{Command::ShowDifference, "&View", "&Difference", "1",
+                "The heat map shows how the runs differ", "", true},
+    Description{Command::ShowReference, "&View", "&Reference", "2",
+                "The heat map shows the reference's own values", "", true},
+    Description{Command::ShowTarget, "&View", "T&arget", "3",
+                "The heat map shows the target's own values", "", true},
+    Description{Command::Blink, "&View", "&Blink: the other run while B is held", "",
+                "Shows the other run's values for a moment", "", true},
+    Description{Command::Lock, "&View", "Loc&k the site", "L",
+                "The panel at the right keeps its site while the cursor goes elsewhere", "unlock",
+                true},
     Description{Command::ThemeLight, "&View", "&Light theme", "", "Light colours", "", false},
     Description{Command::ThemeDark, "&View", "&Dark theme", "", "Dark colours", "", false},
     Description{Command::ThemeDesktop, "&View", "Theme of the d&esktop", "",
@@ -83,6 +96,7 @@ bool beginsGroup(Command command)
 {
     return command == Command::Reload || command == Command::ExportHtml || command == Command::Quit
            || command == Command::GoTo || command == Command::NextTab
+           || command == Command::ShowDifference || command == Command::Blink
            || command == Command::ThemeLight || command == Command::CopyLink;
 }
 
@@ -108,6 +122,7 @@ WindowActions::WindowActions(QMainWindow& window, const Look& look)
     m_measure->setAccessibleName(QStringLiteral("Colour by"));
     m_criterion->setAccessibleName(QStringLiteral("Criterion"));
     makeMenus(window);
+    makeCheckable();
     makeToolBar(window);
     connect(m_measure, &QComboBox::currentIndexChanged, this, [this](int index) {
         Q_EMIT measureChosen(allHeatMeasures[static_cast<std::size_t>(index)]);
@@ -123,7 +138,6 @@ WindowActions::WindowActions(QMainWindow& window, const Look& look)
 void WindowActions::makeMenus(QMainWindow& window)
 {
     std::map<QString, QMenu*> menus;
-    auto* themes = new QActionGroup(this);
     for (const Description& description : descriptions) {
         const QString title = QString::fromUtf8(description.menu);
         QMenu*& menu = menus[title];
@@ -148,13 +162,32 @@ void WindowActions::makeMenus(QMainWindow& window)
         action->setToolTip(tip);
         action->setStatusTip(QString::fromUtf8(description.tip));
         action->setIconText(action->text().remove('&'));
-        if (title == QLatin1String("&View") && description.keys[0] == 0) {
-            action->setCheckable(true);
-            themes->addAction(action);
-        }
         m_actions[description.command] = action;
         m_order.append(action);
     }
+}
+
+void WindowActions::makeCheckable()
+{
+    const auto choice = [this](std::initializer_list<Command> commands) {
+        auto* group = new QActionGroup(this);
+        for (const Command command : commands) {
+            at(command)->setCheckable(true);
+            group->addAction(at(command));
+        }
+    };
+    choice({Command::ThemeLight, Command::ThemeDark, Command::ThemeDesktop});
+    choice({Command::ShowDifference, Command::ShowReference, Command::ShowTarget});
+    at(Command::ShowDifference)->setChecked(true);
+    for (const Command command : {Command::Overview, Command::Lock})
+        at(command)->setCheckable(true);
+    at(Command::Overview)->setChecked(true);
+    connect(at(Command::Lock), &QAction::toggled, this, &WindowActions::restyle);
+}
+
+QList<QAction*> WindowActions::shownActions() const
+{
+    return {at(Command::ShowDifference), at(Command::ShowReference), at(Command::ShowTarget)};
 }
 
 void WindowActions::makeToolBar(QMainWindow& window)
@@ -219,6 +252,8 @@ void WindowActions::restyle()
                 ->setIcon(m_look.icon(QString::fromLatin1(description.icon),
                                       description.command == Command::Next ? onAccent
                                                                            : m_look.theme().ink));
+    if (at(Command::Lock)->isChecked())
+        at(Command::Lock)->setIcon(m_look.icon(QStringLiteral("lock"), m_look.theme().differInk));
     const QFont font = m_look.font(widgets::TextRole::Base);
     m_measure->setFont(font);
     m_criterion->setFont(font);

@@ -40,6 +40,12 @@ enum class Command
     ZoomIn,
     ZoomOut,
     NextTab,
+    Overview, ///< checkable
+    ShowDifference,
+    ShowReference,
+    ShowTarget,
+    Blink,
+    Lock, ///< checkable
     ThemeLight,
     ThemeDark,
     ThemeDesktop,
@@ -56,6 +62,8 @@ public:
     WindowActions(QMainWindow& window, const widgets::Look& look);
 
     QAction* at(Command command) const { return m_actions.at(command); }
+    /// What the heat map shows: difference, reference, target.
+    QList<QAction*> shownActions() const;
     /// In the order of the menus.
     QList<QAction*> all() const;
     QMenu* recentMenu() const { return m_recent; }
@@ -69,6 +77,7 @@ Q_SIGNALS:
 private:
     void makeMenus(QMainWindow& window);
     void makeToolBar(QMainWindow& window);
+    void makeCheckable();
     void restyle();
 
     const widgets::Look& m_look;

@@ -37,6 +37,7 @@ KeysDialog::KeysDialog(const Look& look, const QList<QAction*>& actions, QWidget
         add(action->text().remove('&').remove(QStringLiteral("…")),
             keys.join(QStringLiteral(", ")));
     }
+    add(QStringLiteral("The other run while held"), QStringLiteral("B"));
     add(QStringLiteral("Move in the heat map"), QStringLiteral("arrow keys"));
     add(QStringLiteral("Zoom and pan the heat map"), QStringLiteral("W, S, A, D, Ctrl+wheel"));
     layout->addLayout(grid);

@@ -95,6 +95,7 @@ void fillSamples(Compared& compared)
         entry.category = QString::fromStdString(base::visibleText(sample.category));
         entry.reference = *index;
         entry.split = sample.split;
+        entry.blocks = sample.blocks;
         entry.rowBegin = row;
         while (row < report.rows.size() && report.rows[row].sample == *index)
             ++row;
@@ -128,7 +129,7 @@ void fillRanges(Compared& compared)
         compared.ranges[m] = finders[m].range();
         // A share is at most 1 and a ulp distance at least 1: their scales start and end there.
         if (allHeatMeasures[m] == HeatMeasure::UnequalShare)
-            compared.ranges[m].high = 0;
+            compared.ranges[m] = {std::min(compared.ranges[m].low, -1), 0};
         if (allHeatMeasures[m] == HeatMeasure::MaxUlp)
             compared.ranges[m] = {0, std::max(compared.ranges[m].high, 1)};
     }

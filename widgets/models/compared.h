@@ -38,6 +38,7 @@ struct SampleEntry
     std::size_t rowBegin = 0, rowEnd = 0; ///< in report.rows, half-open
     std::optional<std::uint32_t> split;   ///< first position whose tokens differ
     std::vector<TokenCell> referenceTokens, targetTokens;
+    std::vector<diff::TokenBlock> blocks;  ///< tokens that stand for each other; may be empty
     std::vector<std::int64_t> rowOfColumn; ///< row pair at a token position, −1: none
     std::vector<float> klCells;            ///< per token position, of the logits row
     std::vector<std::size_t> flips;        ///< positions whose best token differs

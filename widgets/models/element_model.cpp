@@ -89,7 +89,13 @@ QString signedUlps(const diff::ElementPair& element)
     if (*element.ulps == 0)
         return QStringLiteral("0");
     const bool up = element.targetValue > element.referenceValue;
-    return (up ? QStringLiteral("+") : QStringLiteral("−")) + QString::number(*element.ulps);
+    // Beyond seven digits the distance says "far" only; the tooltip has the bits.
+    constexpr std::uint64_t longest = 9'999'999;
+    constexpr int digits = 3;
+    const QString size = *element.ulps <= longest
+                             ? QString::number(*element.ulps)
+                             : textOfNumber(static_cast<double>(*element.ulps), digits);
+    return (up ? QStringLiteral("+") : QStringLiteral("−")) + size;
 }
 
 } // namespace moire::widgets

@@ -4,8 +4,25 @@
 #include "widgets/models/heat_grid.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace moire::widgets {
+
+namespace {
+
+/// As a cell: never negative, and a size that underflows stays a size.
+float rootMeanSquare(float norm, std::uint32_t width)
+{
+    if (!std::isfinite(norm))
+        return std::numeric_limits<float>::infinity();
+    if (norm == 0 || width == 0)
+        return cell::equal;
+    return std::max(norm / std::sqrt(static_cast<float>(width)),
+                    std::numeric_limits<float>::denorm_min());
+}
+
+} // namespace
 
 HeatGrid::HeatGrid(std::size_t rows, std::size_t columns, std::vector<float> cells)
     : m_rows(rows)
@@ -32,6 +49,8 @@ HeatGrid::HeatGrid(std::size_t rows, std::size_t columns, std::vector<float> cel
         for (std::size_t column = 0; column < m_columns; ++column) {
             const float value = at(row, column);
             m_columnMaxima[column] = std::max(m_columnMaxima[column], value);
+            m_notComparable = m_notComparable || value == cell::notComparable;
+            m_notRecorded = m_notRecorded || value == cell::notRecorded;
             if (value > cell::equal)
                 m_firstDifferent[column] = row;
         }
@@ -75,10 +94,32 @@ HeatGrid HeatGrid::ofRoutes(const Compared& compared, std::size_t sample)
     return {routers, columns, std::move(cells)};
 }
 
-bool HeatGrid::holds(float value) const
+HeatGrid HeatGrid::ofValues(const Compared& compared, std::size_t sample, bool target,
+                            std::stop_token stop)
 {
-    const std::vector<float>& cells = m_levels.front();
-    return std::find(cells.begin(), cells.end(), value) != cells.end();
+    const SampleEntry& entry = compared.samples.at(sample);
+    const trace::Run& run = target ? *compared.target : *compared.reference;
+    const std::size_t taps = compared.report.tapPairs.size();
+    const std::size_t columns = entry.columns();
+    std::vector<float> cells(taps * columns);
+    for (std::size_t column = 0; column < columns; ++column) {
+        if (stop.stop_requested())
+            return {};
+        const auto row = entry.rowAt(column);
+        std::span<const trace::Statistics> statistics;
+        if (row)
+            statistics = run.statistics(target ? compared.report.rows[*row].target
+                                               : compared.report.rows[*row].reference);
+        for (std::size_t tap = 0; tap < taps; ++tap) {
+            const diff::TapPair& pair = compared.report.tapPairs[tap];
+            const std::size_t index = trace::indexOf(target ? pair.target : pair.reference);
+            float value = row ? cell::notRecorded : entry.emptyCell(column);
+            if (index < statistics.size())
+                value = rootMeanSquare(statistics[index].l2, run.header().taps[index].width);
+            cells[tap * columns + column] = value;
+        }
+    }
+    return {taps, columns, std::move(cells)};
 }
 
 std::size_t HeatGrid::levelColumns(std::size_t level) const

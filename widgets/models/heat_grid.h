@@ -35,8 +35,16 @@ public:
         return m_levels.front()[row * m_columns + column];
     }
 
-    /// Whether any cell has this code or value.
-    bool holds(float value) const;
+    /// What one run's values measure at each site of a sample: their root mean square, 0 for all
+    /// zeros, infinity where one is not finite. From the statistics that captures keep of each row.
+    static HeatGrid ofValues(const Compared& compared, std::size_t sample, bool target,
+                             std::stop_token stop);
+
+    /// Whether any cell is cell::notComparable or cell::notRecorded.
+    bool holds(float code) const
+    {
+        return code == cell::notComparable ? m_notComparable : m_notRecorded;
+    }
 
     /// Per token position the largest cell of its column.
     const std::vector<float>& columnMaxima() const { return m_columnMaxima; }
@@ -55,6 +63,7 @@ private:
     std::size_t m_rows = 0;
     std::size_t m_columns = 0;
     std::vector<std::vector<float>> m_levels;
+    bool m_notComparable = false, m_notRecorded = false;
     std::vector<float> m_columnMaxima;
     std::vector<std::size_t> m_firstDifferent;
 };

@@ -91,18 +91,24 @@ void RangeFinder::add(float value)
 {
     if (!(value > smallest) || std::isinf(value))
         return;
-    m_low = m_low == 0 ? value : std::min(m_low, value);
-    m_high = std::max(m_high, value);
+    const int decade = static_cast<int>(std::floor(std::log10(static_cast<double>(value))));
+    const auto place = static_cast<std::size_t>(std::max(decade - lowest, 0));
+    ++m_counts[std::min(place, m_counts.size() - 1)];
+    ++m_total;
 }
 
 DecadeRange RangeFinder::range() const
 {
-    if (m_low == 0)
+    if (m_total == 0)
         return {};
-    DecadeRange range{static_cast<int>(std::floor(std::log10(m_low))),
-                      static_cast<int>(std::ceil(std::log10(m_high)))};
-    if (range.high <= range.low)
-        range.high = range.low + 1;
+    constexpr std::uint64_t rareBelow = 50;
+    std::size_t low = 0;
+    for (std::uint64_t below = m_counts[0]; below <= m_total / rareBelow;)
+        below += m_counts[++low];
+    std::size_t high = m_counts.size() - 1;
+    while (m_counts[high] == 0)
+        --high;
+    DecadeRange range{lowest + static_cast<int>(low), lowest + static_cast<int>(high) + 1};
     range.low = std::max(range.low, range.high - maxDecades);
     return range;
 }

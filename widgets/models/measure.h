@@ -8,6 +8,7 @@
 #include <QString>
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 namespace moire::widgets {
@@ -49,7 +50,9 @@ struct DecadeRange
     friend bool operator==(const DecadeRange&, const DecadeRange&) = default;
 };
 
-/// Widens itself over cells; sizes of 0 and infinity do not count. At most `maxDecades` wide.
+/// Finds the decades in which sizes lie, but for the smallest: at most one in fifty, which then
+/// have the first colour, so that a few of them do not press all others into one. Sizes of 0 and
+/// infinity do not count. At most `maxDecades` wide.
 class RangeFinder
 {
 public:
@@ -58,8 +61,9 @@ public:
 
 private:
     static constexpr int maxDecades = 12;
-    float m_low = 0;
-    float m_high = 0;
+    static constexpr int lowest = -46;        ///< decade of the smallest float
+    std::array<std::uint64_t, 86> m_counts{}; ///< per decade from `lowest` on
+    std::uint64_t m_total = 0;
 };
 
 /// "3.6e-4", "0.125", "12", "∞", "equal bits", "not recorded", …

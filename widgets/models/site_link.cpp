@@ -8,6 +8,8 @@
 #include <QUrl>
 #include <QUrlQuery>
 
+#include <algorithm>
+
 namespace moire::widgets {
 
 namespace {
@@ -25,12 +27,40 @@ std::optional<std::size_t> findTapPair(const Compared& compared, const QString& 
     return std::nullopt;
 }
 
-Error noSuch(const QString& what, const QString& text)
+/// A place that does not exist, and one that does.
+Error noSuch(const Compared& compared, const QString& what, const QString& text,
+             const QString& instead)
 {
+    QString hint = instead;
+    const QString example = siteText(compared, Place{});
+    if (!example.isEmpty())
+        hint += QStringLiteral("name a place as sample/position/tap, such as %1").arg(example);
     return {Errc::NotFound,
-            QStringLiteral("the comparison has no %1 %2").arg(what, text).toStdString(),
+            QStringLiteral("the comparison has no %1 '%2'").arg(what, text).toStdString(),
             {},
-            "name a place as sample/position/tap; Go > Go to site lists what there is"};
+            hint.toStdString()};
+}
+
+Error noSample(const Compared& compared, const QString& text)
+{
+    constexpr std::size_t most = 6;
+    QStringList names;
+    for (std::size_t i = 0; i < std::min(most, compared.samples.size()); ++i)
+        names.append(compared.samples[i].id);
+    if (compared.samples.size() > most)
+        names.append(QStringLiteral("…"));
+    return noSuch(compared, QStringLiteral("sample"), text,
+                  QStringLiteral("its samples are %1; ").arg(names.join(QStringLiteral(", "))));
+}
+
+Error noToken(const Compared& compared, std::size_t sample, const QString& text)
+{
+    if (sample >= compared.samples.size() || compared.samples[sample].columns() == 0)
+        return noSuch(compared, QStringLiteral("token"), text, {});
+    const SampleEntry& entry = compared.samples[sample];
+    return noSuch(
+        compared, QStringLiteral("token"), text,
+        QStringLiteral("sample %1 has tokens 0 to %2; ").arg(entry.id).arg(entry.columns() - 1));
 }
 
 } // namespace
@@ -55,13 +85,13 @@ Result<Place> findPlace(const Compared& compared, const QString& text, const Pla
     if (isNumber) {
         if (from.sample >= compared.samples.size()
             || position >= compared.samples[from.sample].columns())
-            return noSuch(QStringLiteral("token"), trimmed);
+            return noToken(compared, from.sample, trimmed);
         return Place{from.sample, position, from.tap};
     }
     if (!trimmed.contains('/')) {
         const auto tap = findTapPair(compared, trimmed);
         if (trimmed.isEmpty() || !tap)
-            return noSuch(QStringLiteral("tap"), trimmed);
+            return noSuch(compared, QStringLiteral("tap"), trimmed, {});
         return Place{from.sample, from.column, *tap};
     }
     const auto site = diff::parseSite(trimmed.toStdString());
@@ -72,13 +102,13 @@ Result<Place> findPlace(const Compared& compared, const QString& text, const Pla
         if (compared.reference->samples()[index].id != site->sample)
             continue;
         if (site->position >= compared.samples[sample].columns())
-            return noSuch(QStringLiteral("token"), QString::number(site->position));
+            return noToken(compared, sample, QString::number(site->position));
         const auto tap = findTapPair(compared, QString::fromStdString(site->tap));
         if (!tap)
-            return noSuch(QStringLiteral("tap"), QString::fromStdString(site->tap));
+            return noSuch(compared, QStringLiteral("tap"), QString::fromStdString(site->tap), {});
         return Place{sample, site->position, *tap};
     }
-    return noSuch(QStringLiteral("sample"), QString::fromStdString(site->sample));
+    return noSample(compared, QString::fromStdString(site->sample));
 }
 
 QString textOf(const SiteLink& link)

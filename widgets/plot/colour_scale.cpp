@@ -13,7 +13,8 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr int hatchPeriod = 6; // device pixels
+constexpr int hatchPeriod = 6;     // device pixels
+constexpr double firstCount = 0.4; // place of the number 1 on a scale of counts
 
 /// Relative luminance of WCAG 2.1.
 double luminance(QRgb colour)
@@ -42,6 +43,7 @@ ColourScale ColourScale::counting(const Theme& theme, int largest)
     scale.m_linear = true;
     scale.m_low = 1;
     scale.m_high = std::max(largest, 2);
+    scale.m_first = firstCount;
     scale.fill(theme);
     return scale;
 }
@@ -67,9 +69,9 @@ QRgb ColourScale::at(float value) const
     if (value == cell::equal)
         return m_equal;
     const double size = static_cast<double>(value);
-    const double place = ((m_linear ? size : std::log10(size)) - m_low) / (m_high - m_low);
-    const auto step =
-        static_cast<std::size_t>(std::lround(std::clamp(place, 0.0, 1.0) * (steps - 1)));
+    const double share = ((m_linear ? size : std::log10(size)) - m_low) / (m_high - m_low);
+    const double place = m_first + (1 - m_first) * std::clamp(share, 0.0, 1.0);
+    const auto step = static_cast<std::size_t>(std::lround(place * (steps - 1)));
     return m_table[step];
 }
 
@@ -83,8 +85,9 @@ QColor ColourScale::inkOn(float value) const
 
 void ColourScale::paintBar(QPainter& painter, const QRect& bar) const
 {
-    QImage line(steps, 1, QImage::Format_RGB32);
-    std::copy(m_table.begin(), m_table.end(), reinterpret_cast<QRgb*>(line.scanLine(0)));
+    const auto first = static_cast<int>(std::lround(m_first * (steps - 1)));
+    QImage line(steps - first, 1, QImage::Format_RGB32);
+    std::copy(m_table.begin() + first, m_table.end(), reinterpret_cast<QRgb*>(line.scanLine(0)));
     painter.drawImage(bar, line);
 }
 

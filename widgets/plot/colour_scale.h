@@ -16,13 +16,15 @@ class QRect;
 namespace moire::widgets {
 
 /// Colours of cells on a log scale: equal bits have their own colour outside the scale, sizes below
-/// it the first, above it and infinity the last; NaN does not occur in cells.
+/// it the first, above it and infinity the last; NaN does not occur in cells. The first colour is
+/// far from that of equal bits in lightness, which every eye tells apart.
 class ColourScale
 {
 public:
     ColourScale() = default;
     ColourScale(const Theme& theme, DecadeRange range);
-    /// One step a whole number from 1 to `largest` (experts replaced).
+    /// One step a whole number from 1 to `largest` (experts replaced), 1 well inside the scale: one
+    /// replaced expert is no small thing.
     static ColourScale counting(const Theme& theme, int largest);
 
     /// For cells ≥ cell::equal.
@@ -42,6 +44,7 @@ private:
     DecadeRange m_range;
     double m_low = 0; ///< in decades, or the number itself
     double m_high = 1;
+    double m_first = 0; ///< where in the table m_low stands, from 0 to 1
     bool m_linear = false;
     QRgb m_equal = 0;
     QRgb m_lightInk = 0, m_darkInk = 0;

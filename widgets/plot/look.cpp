@@ -151,6 +151,8 @@ QString Look::styleSheet() const
     put("accent", m_theme.reference);
     put("onAccent", m_theme.kind == ThemeKind::Light ? QColor(Qt::white) : m_theme.ground);
     put("chip", m_theme.chip);
+    put("differInk", m_theme.differInk);
+    put("differGround", m_theme.differGround);
     put("selection", m_theme.selection);
     sheet.replace(QLatin1String("@kind@"), m_theme.kind == ThemeKind::Light
                                                ? QLatin1String("light")

@@ -8,6 +8,7 @@
 #include "widgets/views/tab_panel.h"
 #include "widgets/views/top_k_view.h"
 
+#include <QAction>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
@@ -74,6 +75,7 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     , m_heatMap(new HeatMapView(look, cursor, m_source))
     , m_inspector(new Inspector(look, cursor, m_details))
     , m_tabs(new QTabWidget)
+    , m_overview(new OverviewBar(look, cursor, m_source))
 {
     setObjectName(QStringLiteral("ground"));
     auto* page = new QVBoxLayout(this);
@@ -89,14 +91,22 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     auto* samples = new Panel(look, QStringLiteral("Samples"), m_samples);
     samples->addHeaderWidget(makeOrderButton(m_samples->model()));
     m_inspectorPanel = new Panel(look, QStringLiteral("Site"), m_inspector);
-    auto* columns = makeSplitter(Qt::Horizontal);
-    columns->addWidget(samples);
-    columns->addWidget(makeCentre(new TabPanel(look, m_tabs)));
-    columns->addWidget(m_inspectorPanel);
-    columns->setStretchFactor(1, 1);
-    columns->setSizes({samplesWidth, 800, inspectorWidth});
-    page->addWidget(columns, 1);
-    connect(&cursor, &Cursor::moved, this, &ComparisonView::follow);
+    m_columns = makeSplitter(Qt::Horizontal);
+    m_columns->addWidget(samples);
+    m_columns->addWidget(makeCentre(new TabPanel(look, m_tabs)));
+    m_columns->addWidget(m_inspectorPanel);
+    m_columns->setStretchFactor(0, 0);
+    m_columns->setStretchFactor(1, 1);
+    m_columns->setStretchFactor(2, 0);
+    constexpr int centreWidth = 800;
+    m_columns->setSizes({samplesWidth, centreWidth, inspectorWidth});
+    page->addWidget(m_columns, 1);
+    connect(m_inspector, &Inspector::titleChanged, m_inspectorPanel, &Panel::setTitle);
+    connect(&m_heatMap->canvas(), &HeatCanvas::columnsMoved, this, [this] {
+        const ColumnFrame frame = m_heatMap->canvas().columnFrame();
+        m_strips->setColumnFrame(frame);
+        m_overview->setColumnFrame(frame);
+    });
     connect(m_heatMap, &HeatMapView::titleChanged, this, [this] {
         m_heatPanel->setTitle(m_heatMap->title());
         m_heatPanel->setNote(m_heatMap->note());
@@ -120,18 +130,20 @@ QWidget* ComparisonView::makeCentre(QWidget* tabsPanel)
     auto* layout = new QVBoxLayout(map);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    layout->addWidget(m_overview);
     layout->addWidget(m_strips);
     layout->addWidget(m_heatMap, 1);
-    m_heatPanel = new Panel(m_look, QStringLiteral("Tokens × taps"), map);
-    auto* rows = makeSplitter(Qt::Vertical);
-    rows->addWidget(m_heatPanel);
-    rows->addWidget(tabsPanel);
-    rows->setStretchFactor(0, 3);
-    rows->setStretchFactor(1, 2);
-    constexpr int mapHeight = 420;
-    constexpr int tabsHeight = 280;
-    rows->setSizes({mapHeight, tabsHeight});
-    return rows;
+    m_heatPanel = new Panel(m_look, QStringLiteral("Taps × tokens"), map);
+    m_rows = makeSplitter(Qt::Vertical);
+    m_rows->addWidget(m_heatPanel);
+    m_rows->addWidget(tabsPanel);
+    // The tabs need so much and no more: what a larger window has goes to the map.
+    m_rows->setStretchFactor(0, 1);
+    m_rows->setStretchFactor(1, 0);
+    constexpr int mapHeight = 330;
+    constexpr int tabsHeight = 192;
+    m_rows->setSizes({mapHeight, tabsHeight});
+    return m_rows;
 }
 
 void ComparisonView::showSummary(const Compared& compared)
@@ -139,6 +151,49 @@ void ComparisonView::showSummary(const Compared& compared)
     m_runs->setCompared(compared);
     m_verdict->setReport(compared.report);
     m_families->setCompared(compared);
+    offerTabs(compared);
+}
+
+void ComparisonView::offerTabs(const Compared& compared)
+{
+    const bool routes = !compared.report.routerPairs.empty();
+    const auto routing = static_cast<int>(tabNames().indexOf(QStringLiteral("routing")));
+    m_tabs->setTabToolTip(routing, routes ? QString()
+                                          : QStringLiteral("No router in both runs: a dense model "
+                                                           "has no experts to choose from"));
+    // A tab that was asked for stays and says why it is empty.
+    m_tabs->setTabEnabled(routing, routes || m_tabs->currentIndex() == routing);
+}
+
+void ComparisonView::placeActions(const QList<QAction*>& shown, QAction* lock)
+{
+    for (QAction* action : shown) {
+        auto* button = new QToolButton;
+        button->setObjectName(QStringLiteral("segment"));
+        button->setDefaultAction(action);
+        button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+        m_heatPanel->addHeaderWidget(button);
+    }
+    auto* button = new QToolButton;
+    button->setObjectName(QStringLiteral("flat"));
+    button->setDefaultAction(lock);
+    button->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    button->setAccessibleName(lock->iconText());
+    m_inspectorPanel->addHeaderWidget(button);
+}
+
+QVariantMap ComparisonView::layoutState() const
+{
+    return {{QStringLiteral("columns"), m_columns->saveState()},
+            {QStringLiteral("rows"), m_rows->saveState()},
+            {QStringLiteral("tab"), tabNames()[m_tabs->currentIndex()]}};
+}
+
+void ComparisonView::restoreLayoutState(const QVariantMap& state)
+{
+    m_columns->restoreState(state.value(QStringLiteral("columns")).toByteArray());
+    m_rows->restoreState(state.value(QStringLiteral("rows")).toByteArray());
+    showTab(state.value(QStringLiteral("tab")).toString());
 }
 
 void ComparisonView::refine(ComparedPointer compared)
@@ -155,31 +210,23 @@ void ComparisonView::setCompared(ComparedPointer compared)
     m_cursor.moveTo(first);
 }
 
-void ComparisonView::follow()
-{
-    const ComparedPointer& compared = m_cursor.compared();
-    const SampleEntry* sample = m_cursor.sample();
-    const Place& place = m_cursor.place();
-    if (sample == nullptr || place.tap >= compared->report.taps.size())
-        return;
-    m_inspectorPanel->setTitle(QStringLiteral("%1 / %2 / %3")
-                                   .arg(sample->id)
-                                   .arg(place.column)
-                                   .arg(shortTapName(compared->report.taps[place.tap].name)));
-}
-
 bool ComparisonView::showTab(const QString& name)
 {
     const qsizetype index = tabNames().indexOf(name.toLower());
     if (index < 0)
         return false;
+    m_tabs->setTabEnabled(static_cast<int>(index), true);
     m_tabs->setCurrentIndex(static_cast<int>(index));
     return true;
 }
 
 void ComparisonView::showNextTab()
 {
-    m_tabs->setCurrentIndex((m_tabs->currentIndex() + 1) % m_tabs->count());
+    int next = m_tabs->currentIndex();
+    do
+        next = (next + 1) % m_tabs->count();
+    while (!m_tabs->isTabEnabled(next) && next != m_tabs->currentIndex());
+    m_tabs->setCurrentIndex(next);
 }
 
 void ComparisonView::recentre()
@@ -191,11 +238,6 @@ void ComparisonView::recentre()
 bool ComparisonView::isSettled() const
 {
     return !m_source.isPending() && !m_details.isPending();
-}
-
-QPixmap ComparisonView::heatMapPicture() const
-{
-    return m_heatPanel->grab();
 }
 
 } // namespace moire::widgets

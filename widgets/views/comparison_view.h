@@ -7,13 +7,17 @@
 #include "widgets/views/family_bar.h"
 #include "widgets/views/heat_map_view.h"
 #include "widgets/views/inspector.h"
+#include "widgets/views/overview_bar.h"
 #include "widgets/views/run_bar.h"
 #include "widgets/views/sample_list.h"
 #include "widgets/views/token_strips.h"
 #include "widgets/views/verdict_bar.h"
 
+#include <QVariantMap>
 #include <QWidget>
 
+class QAction;
+class QSplitter;
 class QTabWidget;
 
 namespace moire::widgets {
@@ -34,20 +38,29 @@ public:
     HeatCanvas& heatCanvas() { return m_heatMap->canvas(); }
     RunBar& runBar() { return *m_runs; }
     VerdictBar& verdictBar() { return *m_verdict; }
+    Inspector& inspector() { return *m_inspector; }
+    /// Buttons for actions of the window: what the map shows, and the inspector's lock.
+    void placeActions(const QList<QAction*>& shown, QAction* lock);
+    void showOverview(bool visible) { m_overview->setVisible(visible); }
+    /// The panel that a picture of the current view is of.
+    QWidget& heatPanel() { return *m_heatPanel; }
+
+    /// Sizes of the panels and the open tab, for settings.
+    QVariantMap layoutState() const;
+    void restoreLayoutState(const QVariantMap& state);
     /// The names of the tabs, lower case: "logits", "top-k", "routing".
     static QStringList tabNames();
-    /// False when there is no tab of that name.
+    /// False when there is no tab of that name. Shows it also where it has nothing to show: it says
+    /// why.
     bool showTab(const QString& name);
     void showNextTab();
     /// Scrolls strips and heat map to the cursor.
     void recentre();
     /// Nothing is on its way any more.
     bool isSettled() const;
-    /// Picture of the heat map alone.
-    QPixmap heatMapPicture() const;
 
 private:
-    void follow();
+    void offerTabs(const Compared& compared);
     void showSummary(const Compared& compared);
     QWidget* makeCentre(QWidget* tabsPanel);
 
@@ -63,6 +76,9 @@ private:
     HeatMapView* m_heatMap;
     Inspector* m_inspector;
     QTabWidget* m_tabs;
+    OverviewBar* m_overview;
+    QSplitter* m_columns = nullptr;
+    QSplitter* m_rows = nullptr;
     Panel* m_heatPanel = nullptr;
     Panel* m_inspectorPanel = nullptr;
 };

@@ -15,8 +15,8 @@ namespace moire::widgets {
 namespace {
 
 constexpr int lineHeight = 20;
-constexpr int labelWidth = 100;
-constexpr int leastWidth = 240;
+constexpr int usualLabel = 88; // so that tables one above the other line up
+constexpr int valueGap = 8;    // between the two runs' values
 
 } // namespace
 
@@ -63,18 +63,71 @@ QSize FactTable::sizeHint() const
 
 QSize FactTable::minimumSizeHint() const
 {
-    return {leastWidth / 2, sizeHint().height()};
+    return {leastWidth, sizeHint().height()};
+}
+
+QFont FactTable::valueFont(const Fact& fact, int pixels) const
+{
+    QFont font = m_look.font(fact.words ? TextRole::Small : TextRole::MonoSmall);
+    if (!fact.words)
+        font.setPixelSize(pixels);
+    if (fact.strong)
+        font.setWeight(QFont::DemiBold);
+    return font;
+}
+
+int FactTable::widthWith(int pixels, int& label, int& value) const
+{
+    label = usualLabel;
+    value =
+        hasPairs() ? paint::widthOf(m_look.font(TextRole::Small), QStringLiteral("reference")) : 0;
+    int single = 0;
+    for (const Fact& fact : m_facts) {
+        if (fact.stacked)
+            continue;
+        label = std::max(label, paint::widthOf(m_look.font(TextRole::Small), fact.label));
+        const QFont font = valueFont(fact, pixels);
+        if (fact.paired)
+            value = std::max(
+                {value, paint::widthOf(font, fact.reference), paint::widthOf(font, fact.target)});
+        else if (!fact.words)
+            single = std::max(single, paint::widthOf(font, fact.reference));
+    }
+    label += Look::inset;
+    return label + std::max(hasPairs() ? 2 * value + valueGap : 0, single);
+}
+
+FactTable::Columns FactTable::columns() const
+{
+    const int room = width() - 2 * Look::inset;
+    int label = 0;
+    int value = 0;
+    int pixels = m_look.font(TextRole::MonoSmall).pixelSize();
+    int needed = widthWith(pixels, label, value);
+    while (needed > room && pixels > paint::smallestPixels)
+        needed = widthWith(--pixels, label, value);
+    Columns at;
+    at.pixels = pixels;
+    at.value = Look::inset + label;
+    at.right = width() - Look::inset;
+    // Room to spare lies between the two values, but does not tear them apart.
+    const int spare = std::max(0, at.right - at.value - 2 * value - valueGap);
+    at.second = at.value + value + valueGap + std::min(spare / 2, 2 * Look::inset);
+    return at;
 }
 
 void FactTable::paintStacked(QPainter& painter, const Fact& fact, int y) const
 {
     const Theme& theme = m_look.theme();
-    paint::text(painter, QRect(Look::inset, y, width() - 2 * Look::inset, lineHeight),
-                Qt::AlignLeft | Qt::AlignVCenter, fact.label, m_look.font(TextRole::Small),
-                theme.dim);
+    const int room = width() - 2 * Look::inset;
+    paint::text(painter, QRect(Look::inset, y, room, lineHeight), Qt::AlignLeft | Qt::AlignVCenter,
+                fact.label, paint::fitted(m_look.font(TextRole::Small), fact.label, room),
+                theme.dim, Qt::ElideNone);
     // Long bit strings (fp64) shrink until they fit.
     QFont font = m_look.font(TextRole::MonoSmall);
-    while (font.pixelSize() > 7 && paint::widthOf(font, fact.reference) > width() - 2 * Look::inset)
+    constexpr int smallestBits = 6;
+    while (font.pixelSize() > smallestBits
+           && paint::widthOf(font, fact.reference) > width() - 2 * Look::inset)
         font.setPixelSize(font.pixelSize() - 1);
     const QFontMetrics metrics(font);
     const auto line = [&](const QString& text, const QString& other, int top, const QColor& ink) {
@@ -96,28 +149,21 @@ void FactTable::paintStacked(QPainter& painter, const Fact& fact, int y) const
     line(fact.target, fact.reference, y + 2 * lineHeight, theme.target);
 }
 
-void FactTable::paintFact(QPainter& painter, const Fact& fact, int y) const
+void FactTable::paintFact(QPainter& painter, const Columns& at, const Fact& fact, int y) const
 {
     const Theme& theme = m_look.theme();
-    const int right = width() - Look::inset;
-    paint::text(painter, QRect(Look::inset, y, labelWidth - Look::gap, lineHeight),
+    paint::text(painter, QRect(Look::inset, y, at.value - Look::inset, lineHeight),
                 Qt::AlignLeft | Qt::AlignVCenter, fact.label, m_look.font(TextRole::Small),
                 theme.dim);
-    const int left = Look::inset + labelWidth;
-    QFont font = m_look.font(fact.words ? TextRole::Small : TextRole::MonoSmall);
-    if (fact.strong)
-        font.setWeight(QFont::DemiBold);
+    const QFont font = valueFont(fact, at.pixels);
     const auto value = [&](int x, int to, const QString& text) {
+        const QColor ink = text == QLatin1String("–") ? theme.faint : theme.ink;
         paint::text(painter, QRect(x, y, to - x, lineHeight), Qt::AlignLeft | Qt::AlignVCenter,
-                    text, font, text == QLatin1String("–") ? theme.faint : theme.ink);
+                    text, font, ink, fact.words ? Qt::ElideRight : Qt::ElideNone);
     };
-    if (!fact.paired) {
-        value(left, right, fact.reference);
-        return;
-    }
-    const int middle = left + (right - left) / 2;
-    value(left, middle - Look::step, fact.reference);
-    value(middle, right, fact.target);
+    value(at.value, fact.paired ? at.second - valueGap : at.right, fact.reference);
+    if (fact.paired)
+        value(at.second, at.right, fact.target);
 }
 
 void FactTable::paintEvent(QPaintEvent*)
@@ -125,22 +171,22 @@ void FactTable::paintEvent(QPaintEvent*)
     QPainter painter(this);
     const Theme& theme = m_look.theme();
     int y = Look::gap;
+    const Columns at = columns();
     if (hasPairs()) {
-        const int left = Look::inset + labelWidth;
-        const int middle = left + (width() - Look::inset - left) / 2;
         const QFont font = m_look.font(TextRole::Small);
-        paint::text(painter, QRect(left, y, middle - left, lineHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("reference"), font,
-                    theme.reference);
-        paint::text(painter, QRect(middle, y, width() - middle, lineHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("target"), font, theme.target);
+        const auto head = [&](int x, const QString& text, const QColor& ink) {
+            paint::text(painter, QRect(x, y, at.right - x, lineHeight),
+                        Qt::AlignLeft | Qt::AlignVCenter, text, font, ink);
+        };
+        head(at.value, QStringLiteral("reference"), theme.reference);
+        head(at.second, QStringLiteral("target"), theme.target);
         y += lineHeight;
     }
     for (const Fact& fact : m_facts) {
         if (fact.stacked)
             paintStacked(painter, fact, y);
         else
-            paintFact(painter, fact, y);
+            paintFact(painter, at, fact, y);
         y += heightOf(fact);
     }
 }

@@ -9,7 +9,21 @@
 #include <QHelpEvent>
 #include <QToolTip>
 
+#include <array>
+#include <initializer_list>
+
 namespace moire::widgets {
+
+QString detailThatFits(const QString& detail, const QFont& font, int width)
+{
+    if (paint::widthOf(font, detail) <= width)
+        return detail;
+    const QString separator = QStringLiteral(" · ");
+    QStringList parts = detail.split(separator);
+    while (parts.size() > 1 && paint::widthOf(font, parts.join(separator)) > width)
+        parts.removeLast();
+    return parts.join(separator);
+}
 
 namespace {
 
@@ -20,9 +34,28 @@ constexpr int detailTop = 46;
 constexpr int lineHeight = 16;
 constexpr int valueHeight = 22;
 
+/// The measures behind the chips, in their order; the first of a chip that has a value counts.
+const std::array<std::initializer_list<const char*>, 6> measuresOfChips{
+    {{"A1"}, {"C1"}, {"E3[k=5]", "E3"}, {"G1", "G7"}, {"J1"}, {"H1"}}};
+
 QString shown(const std::string& text)
 {
     return QString::fromStdString(base::visibleText(text));
+}
+
+QString aboutInterval(const diff::Report& report, std::initializer_list<const char*> ids)
+{
+    for (const char* id : ids) {
+        const diff::Measure* measure = report::findIn(report.measures, id);
+        if (measure == nullptr || !measure->value)
+            continue;
+        if (measure->interval)
+            return QStringLiteral("95 % interval: %1").arg(shown(measure->interval->method));
+        return measure->whyNoInterval.empty()
+                   ? QString()
+                   : QStringLiteral("no interval: %1").arg(shown(measure->whyNoInterval));
+    }
+    return {};
 }
 
 } // namespace
@@ -39,12 +72,23 @@ FamilyBar::FamilyBar(const Look& look, QWidget* parent)
 void FamilyBar::setCompared(const Compared& compared)
 {
     m_chips = report::familyChips(compared.report);
+    m_about.clear();
+    for (std::size_t i = 0; i < m_chips.size(); ++i)
+        m_about.push_back(i < measuresOfChips.size()
+                              ? aboutInterval(compared.report, measuresOfChips[i])
+                              : QString());
     if (!compared.measured)
         for (report::Chip& chip : m_chips)
             if (!chip.known) {
                 chip.value = "measuring…";
                 chip.detail.clear();
             }
+    for (report::Chip& chip : m_chips) {
+        // "no task" and "no task: …" below it would say it twice.
+        const std::string again = chip.value + ": ";
+        if (chip.detail.starts_with(again))
+            chip.detail.erase(0, again.size());
+    }
     QStringList lines;
     for (const report::Chip& chip : m_chips)
         lines.append(shown(chip.title) + ' ' + shown(chip.value));
@@ -74,20 +118,34 @@ void FamilyBar::paintEvent(QPaintEvent*)
         const report::Chip& chip = m_chips[i];
         const QRect rect = chipRect(i);
         paint::card(painter, theme, rect);
-        const auto line = [&](int top, int height, const QString& text, TextRole role,
+        const int width = rect.width() - 2 * Look::inset;
+        const auto line = [&](int top, int height, const QString& text, const QFont& font,
                               const QColor& ink) {
-            paint::text(painter,
-                        QRect(rect.x() + Look::inset, rect.y() + top,
-                              rect.width() - 2 * Look::inset, height),
-                        Qt::AlignLeft | Qt::AlignVCenter, text, m_look.font(role), ink);
+            paint::text(painter, QRect(rect.x() + Look::inset, rect.y() + top, width, height),
+                        Qt::AlignLeft | Qt::AlignVCenter, text, font, ink,
+                        chip.known ? Qt::ElideNone : Qt::ElideRight);
         };
-        line(titleTop, lineHeight, shown(chip.title), TextRole::Small, theme.dim);
-        line(valueTop, valueHeight, shown(chip.value),
-             chip.known ? TextRole::Value : TextRole::Verdict,
+        const QFont small = m_look.font(TextRole::Small);
+        line(titleTop, lineHeight, shown(chip.title), small, theme.dim);
+        const QString value = shown(chip.value);
+        const QFont large = m_look.font(chip.known ? TextRole::Value : TextRole::Verdict);
+        line(valueTop, valueHeight, value, paint::fitted(large, value, width),
              chip.known ? theme.ink : theme.faint);
-        const QString detail = chip.detail.empty() ? QStringLiteral("–") : shown(chip.detail);
-        line(detailTop, lineHeight, detail, TextRole::Small, chip.known ? theme.dim : theme.faint);
+        const QString detail = chip.detail.empty()
+                                   ? QStringLiteral("–")
+                                   : detailThatFits(shown(chip.detail), small, width);
+        line(detailTop, lineHeight, detail,
+             chip.known ? paint::fitted(small, detail, width) : small,
+             chip.known ? theme.dim : theme.faint);
     }
+}
+
+QString FamilyBar::tipOf(std::size_t chip) const
+{
+    QStringList lines{shown(m_chips[chip].title), shown(m_chips[chip].value),
+                      shown(m_chips[chip].detail), m_about[chip]};
+    lines.removeAll(QString());
+    return lines.join('\n');
 }
 
 bool FamilyBar::event(QEvent* event)
@@ -96,10 +154,7 @@ bool FamilyBar::event(QEvent* event)
         auto* help = static_cast<QHelpEvent*>(event);
         for (std::size_t i = 0; i < m_chips.size(); ++i)
             if (chipRect(i).contains(help->pos()))
-                QToolTip::showText(help->globalPos(),
-                                   shown(m_chips[i].title) + '\n' + shown(m_chips[i].value) + '\n'
-                                       + shown(m_chips[i].detail),
-                                   this);
+                QToolTip::showText(help->globalPos(), tipOf(i), this);
         return true;
     }
     return QWidget::event(event);

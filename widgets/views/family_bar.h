@@ -29,9 +29,14 @@ protected:
 
 private:
     QRect chipRect(std::size_t i) const;
+    QString tipOf(std::size_t chip) const;
 
     const Look& m_look;
     std::vector<report::Chip> m_chips;
+    std::vector<QString> m_about; ///< per chip: how its interval was made, or why there is none
 };
+
+/// As many of the parts between " · " as have room, the first always: figures are not cut.
+QString detailThatFits(const QString& detail, const QFont& font, int width);
 
 } // namespace moire::widgets

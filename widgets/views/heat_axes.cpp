@@ -8,17 +8,12 @@
 #include <QFontMetrics>
 
 #include <algorithm>
-#include <functional>
 
 namespace moire::widgets::heatAxes {
 
 namespace {
 
-constexpr int markLane = 16;
-constexpr int numberLane = 18;
 constexpr int lineHeight = 16;
-constexpr int swatch = 12;      // edge of a sample in the legend
-constexpr int smallestBar = 32; // of the colour scale
 constexpr qreal nameRowHeight = 13;
 constexpr int tickDistance = 40;
 constexpr qreal labelDistance = 22;
@@ -41,41 +36,6 @@ std::size_t labelStep(const Frame& frame)
     const auto groups = static_cast<qreal>(frame.content.groupTicks.size());
     const auto rows = static_cast<qreal>(frame.content.grid->rows());
     return groups == 0 ? 1 : roundStep(frame.cell.height() * rows / groups, labelDistance);
-}
-
-/// Width of the colour scale with the numbers at its ends.
-int scaleRoom(const Frame& frame, int bar)
-{
-    const QFont font = frame.look.font(TextRole::Small);
-    return paint::widthOf(font, frame.content.lowText) + bar
-           + paint::widthOf(font, frame.content.highText) + 2 + 2 * Look::gap;
-}
-
-/// The colour scale with the numbers at its ends, at the right end of the cells or of the room.
-void paintScale(QPainter& painter, const Frame& frame, const QRect& room)
-{
-    const Theme& theme = frame.look.theme();
-    const QFont font = frame.look.font(TextRole::Small);
-    const int highWidth = paint::widthOf(font, frame.content.highText) + 1;
-    const int lowWidth = paint::widthOf(font, frame.content.lowText) + 1;
-    constexpr int barHeight = 8;
-    for (const int barWidth : {128, 64, smallestBar}) {
-        const int needed = scaleRoom(frame, barWidth);
-        if (needed > room.width())
-            continue;
-        const int left =
-            std::max(room.left(), std::min(frame.used.right() + 1, room.right() + 1) - needed);
-        const auto word = [&](int x, int width, const QString& text) {
-            paint::text(painter, QRect(x, room.y(), width, room.height()),
-                        Qt::AlignLeft | Qt::AlignVCenter, text, font, theme.dim);
-        };
-        word(left, lowWidth, frame.content.lowText);
-        const int bar = left + lowWidth + Look::gap;
-        frame.content.scale.paintBar(
-            painter, {bar, room.y() + (room.height() - barHeight) / 2, barWidth, barHeight});
-        word(bar + barWidth + Look::gap, highWidth, frame.content.highText);
-        return;
-    }
 }
 
 } // namespace
@@ -134,7 +94,7 @@ void paintColumns(QPainter& painter, const Frame& frame)
     const int top = frame.used.bottom() + 1;
     painter.save();
     painter.setClipRect(
-        QRect(frame.used.x() - Look::gap, top, frame.used.width() + 2 * Look::gap, footHeight));
+        QRect(frame.used.x() - Look::gap, top, frame.used.width() + 2 * Look::gap, markLane));
     const auto centre = [&frame](std::size_t column) {
         return frame.xOf(static_cast<double>(column) + 0.5);
     };
@@ -152,58 +112,8 @@ void paintColumns(QPainter& painter, const Frame& frame)
         paint::text(
             painter,
             QRect(static_cast<int>(x) - tickDistance / 2, top + markLane, tickDistance, numberLane),
-            Qt::AlignCenter, QString::number(column), font, theme.dim);
+            Qt::AlignCenter, QString::number(column), font, theme.dim, Qt::ElideNone);
     }
-}
-
-void paintLegend(QPainter& painter, const Frame& frame, const QRect& widget)
-{
-    const Theme& theme = frame.look.theme();
-    const int y = std::min(frame.used.bottom() + 1 + markLane + numberLane + Look::step,
-                           widget.bottom() - lineHeight - Look::step);
-    QRect room(frame.used.x(), y, widget.right() - Look::inset - frame.used.x(), lineHeight);
-    const int scaleWidth = scaleRoom(frame, smallestBar) + Look::inset;
-    const Hatch hatch(theme);
-    using Draw = std::function<void(const QRect&)>;
-    const auto entry = [&](const QString& text, const Draw& draw) {
-        const int width = paint::widthOf(frame.look.font(TextRole::Small), text);
-        if (room.width() < swatch + Look::step + width + Look::inset + scaleWidth)
-            return;
-        draw(QRect(room.x(), y + (lineHeight - swatch) / 2, swatch, swatch));
-        room.setLeft(room.left() + swatch + Look::step);
-        paint::text(painter, QRect(room.x(), y, width + 1, lineHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, text, frame.look.font(TextRole::Small),
-                    theme.dim);
-        room.setLeft(room.left() + width + Look::inset);
-    };
-    const auto framed = [&painter, &theme](const QRect& box) {
-        painter.setPen(theme.line);
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRect(box.adjusted(0, 0, -1, -1));
-    };
-    entry(QStringLiteral("equal"), [&](const QRect& box) {
-        painter.fillRect(box, theme.equal);
-        framed(box);
-    });
-    if (!frame.content.flips.empty())
-        entry(QStringLiteral("top-1 flips"), [&](const QRect& box) {
-            paint::flipMark(painter, QRectF(box).center(), theme.target);
-        });
-    if (!frame.content.routeChanges.empty())
-        entry(QStringLiteral("experts change"), [&](const QRect& box) {
-            paint::routeMark(painter, QRectF(box).center(), theme.reference);
-        });
-    if (frame.content.grid->holds(cell::notComparable))
-        entry(QStringLiteral("not comparable"), [&](const QRect& box) {
-            hatch.paint(painter, box, cell::notComparable);
-            framed(box);
-        });
-    if (frame.content.grid->holds(cell::notRecorded))
-        entry(QStringLiteral("not recorded"), [&](const QRect& box) {
-            hatch.paint(painter, box, cell::notRecorded);
-            framed(box);
-        });
-    paintScale(painter, frame, room);
 }
 
 void paintScrollMarks(QPainter& painter, const Frame& frame, const QRect& area)

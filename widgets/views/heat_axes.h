@@ -10,8 +10,9 @@
 /// What stands around the cells of a HeatCanvas.
 namespace moire::widgets::heatAxes {
 
-/// Height below the cells: marks, numbers, legend.
-inline constexpr int footHeight = 60;
+/// Heights below the cells: marks, then numbers; the legend follows.
+inline constexpr int markLane = 16;
+inline constexpr int numberLane = 18;
 
 /// One state of a canvas, as its axes see it.
 struct Frame
@@ -35,7 +36,6 @@ int nameGutter(const Look& look, const std::vector<QString>& names, int least, i
 void paintRows(QPainter& painter, const Frame& frame);
 /// Marks of flips and route changes, then the numbers of tokens.
 void paintColumns(QPainter& painter, const Frame& frame);
-void paintLegend(QPainter& painter, const Frame& frame, const QRect& widget);
 /// Which part of the whole is in view, when it is not all.
 void paintScrollMarks(QPainter& painter, const Frame& frame, const QRect& area);
 

@@ -5,6 +5,7 @@
 
 #include "widgets/plot/heat_raster.h"
 #include "widgets/views/heat_axes.h"
+#include "widgets/views/heat_legend.h"
 #include "widgets/views/paint.h"
 
 #include <QHelpEvent>
@@ -20,8 +21,8 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr qreal widestFit = 28;   // pixels a column when everything fits
-constexpr qreal highestFit = 20;  // pixels a row likewise
+constexpr qreal widestFit = 64;   // pixels a column when everything fits
+constexpr qreal highestFit = 28;  // pixels a row likewise
 constexpr qreal largestCell = 64; // zoomed in
 constexpr double wheelStep = 1.2;
 constexpr int wheelNotch = 120;
@@ -73,7 +74,28 @@ QRect HeatCanvas::cellArea() const
 {
     const int left = leftGutter();
     return {left, 0, std::max(1, width() - left - Look::inset),
-            std::max(1, height() - heatAxes::footHeight)};
+            std::max(1, height() - footHeight())};
+}
+
+int HeatCanvas::footHeight() const
+{
+    return heatAxes::markLane + heatAxes::numberLane
+           + heatLegend::height(m_look, m_content, width() - m_gutter - Look::inset) + Look::step;
+}
+
+ColumnFrame HeatCanvas::columnFrame() const
+{
+    const QRect area = cellArea();
+    return {area.x(), area.x() + area.width(), m_origin.x(), m_cell.width()};
+}
+
+void HeatCanvas::tellColumns()
+{
+    const ColumnFrame frame = columnFrame();
+    if (frame == m_told)
+        return;
+    m_told = frame;
+    Q_EMIT columnsMoved();
 }
 
 QRect HeatCanvas::usedArea() const
@@ -103,12 +125,11 @@ void HeatCanvas::fit()
     if (!m_content.grid || m_content.grid->isEmpty())
         return;
     // The gutter depends on the rows' height, so that comes first.
-    const qreal roomHigh = std::max(1, height() - heatAxes::footHeight);
-    const qreal high = std::min(highestFit, roomHigh / static_cast<qreal>(m_content.grid->rows()));
-    m_cell.setHeight(high > 4 ? std::floor(high) : high);
-    const qreal wide =
-        std::min(widestFit, cellArea().width() / static_cast<qreal>(m_content.grid->columns()));
-    m_cell.setWidth(wide > 4 ? std::floor(wide) : wide);
+    const qreal roomHigh = std::max(1, height() - footHeight());
+    m_cell.setHeight(std::min(highestFit, roomHigh / static_cast<qreal>(m_content.grid->rows())));
+    m_cell.setWidth(
+        std::min(widestFit, cellArea().width() / static_cast<qreal>(m_content.grid->columns())));
+    tellColumns();
     update();
 }
 
@@ -120,6 +141,7 @@ void HeatCanvas::clampWindow()
     m_origin.setX(std::clamp(m_origin.x(), 0.0, std::max(0.0, columns - shown.width())));
     m_origin.setY(std::clamp(m_origin.y(), 0.0, std::max(0.0, rows - shown.height())));
     m_image = {};
+    tellColumns();
     update();
 }
 
@@ -260,7 +282,11 @@ void HeatCanvas::paintEvent(QPaintEvent*)
                                 m_cell, m_cursorRow, m_cursorColumn};
     heatAxes::paintRows(painter, frame);
     heatAxes::paintColumns(painter, frame);
-    heatAxes::paintLegend(painter, frame, rect());
+    const int legendTop = used.bottom() + 1 + heatAxes::markLane + heatAxes::numberLane;
+    const int legendLeft = std::min(used.x(), m_gutter);
+    const QRect legend(legendLeft, legendTop, width() - Look::inset - legendLeft,
+                       height() - legendTop);
+    heatLegend::paint(painter, m_look, m_content, legend, used.right() + 1);
     heatAxes::paintScrollMarks(painter, frame, cellArea());
 }
 

@@ -27,7 +27,21 @@ struct HeatContent
     std::vector<std::size_t> flips, routeChanges;            ///< columns marked below
     bool contour = false;                                    ///< draw where columns first differ
     QString lowText, highText;                               ///< ends of the scale
+    QString zeroText = QStringLiteral("equal");              ///< what an exact zero means
     std::function<QString(std::size_t row, std::size_t column)> describe; ///< tooltip
+};
+
+/// Where a canvas has its columns, in its own coordinates: column c begins at
+/// left + (c − origin) · width.
+struct ColumnFrame
+{
+    int left = 0;
+    int right = 0; ///< end of the area
+    qreal origin = 0;
+    qreal width = 1;
+    friend bool operator==(const ColumnFrame&, const ColumnFrame&) = default;
+
+    qreal xOf(qreal column) const { return left + (column - origin) * width; }
 };
 
 /// A grid of cells with its axes, marks and legend: pans, zooms, never averages. A click chooses a
@@ -50,9 +64,12 @@ public:
     QSize sizeHint() const override { return {560, 320}; }
     /// The cells now in view: x = columns, y = rows.
     QRectF visibleCells() const;
+    ColumnFrame columnFrame() const;
 
 Q_SIGNALS:
     void cellChosen(std::size_t row, std::size_t column);
+    /// columnFrame() is another.
+    void columnsMoved();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -67,7 +84,9 @@ private:
     int leftGutter() const;
     QRect cellArea() const; ///< where cells may stand
     QRect usedArea() const; ///< where they do
+    int footHeight() const;
     void clampWindow();
+    void tellColumns();
     void bringCursorIntoView();
     std::optional<std::pair<std::size_t, std::size_t>> cellAt(QPointF point) const;
     qreal xOf(double column) const;
@@ -84,6 +103,7 @@ private:
     QSizeF m_cell{1, 1}; ///< pixels of a cell
     QPointF m_origin;    ///< first visible cell
     QPointF m_pressed;
+    ColumnFrame m_told; ///< what columnsMoved() last stood for
     QImage m_image;
 };
 

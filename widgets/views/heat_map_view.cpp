@@ -21,6 +21,19 @@ QString shortTapName(const std::string& name)
     return text;
 }
 
+QString quantityOf(Shown shown, HeatMeasure measure)
+{
+    switch (shown) {
+    case Shown::Reference:
+        return QStringLiteral("RMS of the reference");
+    case Shown::Target:
+        return QStringLiteral("RMS of the target");
+    case Shown::Difference:
+        break;
+    }
+    return nameOf(measure);
+}
+
 void fillLayers(const std::vector<std::int32_t>& layerOfRow, HeatContent& content)
 {
     content.groupStart.assign(layerOfRow.size(), false);
@@ -57,41 +70,56 @@ void HeatMapView::refresh()
 {
     HeatContent content;
     const ComparedPointer compared = m_cursor.compared();
-    if (compared && m_source.grid()) {
-        const HeatMeasure measure = m_source.tapMeasure();
-        const DecadeRange range = compared->range(measure);
+    if (compared && m_source.grid() && m_source.sample() < compared->samples.size()) {
         const SampleEntry& sample = compared->samples[m_source.sample()];
         content.grid = m_source.grid();
-        content.scale = ColourScale(m_look.theme(), range);
+        content.scale = ColourScale(m_look.theme(), m_source.range());
         content.flips = sample.flips;
         content.routeChanges = sample.routeChanges;
-        content.contour = true;
+        content.contour = m_source.shown() == Shown::Difference;
         std::vector<std::int32_t> layers;
         for (const diff::TapReport& tap : compared->report.taps) {
             content.rowNames.push_back(shortTapName(tap.name));
             layers.push_back(tap.layer);
         }
         fillLayers(layers, content);
-        content.lowText = QStringLiteral("1e%1").arg(range.low);
-        content.highText = QStringLiteral("1e%1").arg(range.high);
-        if (measure == HeatMeasure::UnequalShare)
-            content.highText = QStringLiteral("all");
-        if (measure == HeatMeasure::MaxUlp)
-            content.lowText = QStringLiteral("1 ulp");
-        content.describe = [compared, grid = content.grid, measure, &sample](std::size_t row,
-                                                                             std::size_t column) {
+        fillWords(content);
+        content.describe = [compared, grid = content.grid, &sample, shown = m_source.shown(),
+                            measure = m_source.tapMeasure()](std::size_t row, std::size_t column) {
             const QString token = column < sample.referenceTokens.size()
                                       ? sample.referenceTokens[column].text
                                       : QString();
+            const float value = grid->at(row, column);
+            const bool sized = shown != Shown::Difference && value > cell::equal;
             return QStringLiteral("%1\ntoken %2  %3\n%4: %5")
                 .arg(QString::fromStdString(base::visibleText(compared->report.taps[row].name)))
                 .arg(column)
-                .arg(token, nameOf(measure), textOfCell(grid->at(row, column), measure));
+                .arg(token, quantityOf(shown, measure),
+                     sized ? textOfNumber(static_cast<double>(value))
+                     : value == cell::equal && shown != Shown::Difference
+                         ? QStringLiteral("0")
+                         : textOfCell(value, measure));
         };
     }
     m_canvas->setContent(std::move(content));
     follow();
     Q_EMIT titleChanged();
+}
+
+void HeatMapView::fillWords(HeatContent& content) const
+{
+    const DecadeRange range = m_source.range();
+    const HeatMeasure measure = m_source.tapMeasure();
+    content.lowText = QStringLiteral("≤ 1e%1").arg(range.low);
+    content.highText = QStringLiteral("≥ 1e%1").arg(range.high);
+    if (m_source.shown() != Shown::Difference) {
+        content.zeroText = QStringLiteral("all zero");
+        return;
+    }
+    if (measure == HeatMeasure::UnequalShare)
+        content.highText = QStringLiteral("all");
+    if (measure == HeatMeasure::MaxUlp)
+        content.lowText = QStringLiteral("1 ulp");
 }
 
 void HeatMapView::follow()
@@ -104,14 +132,15 @@ void HeatMapView::follow()
 
 QString HeatMapView::title() const
 {
-    return QStringLiteral("Tokens × taps · %1, log scale").arg(nameOf(m_source.tapMeasure()));
+    return QStringLiteral("Taps × tokens · %1, log scale")
+        .arg(quantityOf(m_source.shown(), m_source.tapMeasure()));
 }
 
 QString HeatMapView::note() const
 {
     if (!m_source.grid())
         return {};
-    return QStringLiteral("%1 taps · %2 tokens · worst of each cell")
+    return QStringLiteral("%1 × %2, worst of each cell")
         .arg(m_source.grid()->rows())
         .arg(m_source.grid()->columns());
 }

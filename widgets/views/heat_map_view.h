@@ -31,6 +31,8 @@ protected:
 
 private:
     void refresh();
+    /// The words of the legend.
+    void fillWords(HeatContent& content) const;
 
     const Look& m_look;
     Cursor& m_cursor;
@@ -40,6 +42,9 @@ private:
 
 /// "layers.3.mlp.down_proj" for "model.layers.3.mlp.down_proj.out".
 QString shortTapName(const std::string& name);
+
+/// What the cells of a map are: "relative L2", "RMS of the target".
+QString quantityOf(Shown shown, HeatMeasure measure);
 
 /// Ticks at the first rows of layers, and the rows at which a new layer begins.
 void fillLayers(const std::vector<std::int32_t>& layerOfRow, HeatContent& content);

@@ -3,15 +3,13 @@
 
 #pragma once
 
-#include "widgets/models/element_model.h"
 #include "widgets/views/class_matrix.h"
 #include "widgets/views/cursor_details.h"
+#include "widgets/views/element_table.h"
 #include "widgets/views/fact_table.h"
 #include "widgets/views/panel.h"
 #include "widgets/views/section_label.h"
 #include "widgets/views/ulp_histogram.h"
-
-class QTableView;
 
 namespace moire::widgets {
 
@@ -22,7 +20,13 @@ class Inspector : public QWidget
 public:
     Inspector(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent = nullptr);
 
+    /// Locked, it keeps its site while the cursor goes elsewhere.
+    void setLocked(bool locked);
+    bool isLocked() const { return m_locked; }
+
 Q_SIGNALS:
+    /// The site shown: "fact / 0 / layers.3.mlp.down_proj".
+    void titleChanged(const QString& title);
     /// There is nothing to show, and why (title, sentence, what to do); empty title: there is.
     void stateChanged(const QString& title, const QString& sentence, const QString& hint);
 
@@ -30,26 +34,30 @@ private:
     void refresh();
     void showDetail(const diff::Site& site, const diff::SiteDetail& detail);
     void showDigestsOnly(const diff::Site& site);
-    void restyle();
+    void showRoute(const diff::Site& site);
+    void showState(const diff::Site* site);
 
-    const Look& m_look;
     Cursor& m_cursor;
     CursorDetails& m_details;
     FactTable* m_worst;
     FactTable* m_measures;
+    FactTable* m_route;
     SectionLabel* m_histogramTitle;
     UlpHistogram* m_histogram;
     SectionLabel* m_matrixTitle;
     ClassMatrix* m_matrix;
     SectionLabel* m_elementsTitle;
-    QTableView* m_elements;
-    ElementModel m_model;
+    ElementTable* m_elements;
+    bool m_locked = false;
 };
 
 /// What the inspector says of a site's measures; `detail` null: what the grid alone knows;
 /// `measured` false: values are still being compared.
 std::vector<FactTable::Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* detail,
                                        bool measured);
+/// What a router's site says of the experts: who took whose place, by what margin, and whether
+/// equal router logits left the choice open. Empty where nothing was recorded.
+std::vector<FactTable::Fact> routeFacts(const diff::RoutingDetail& detail);
 /// The worst element: number, values, bits and fields.
 std::vector<FactTable::Fact> elementFacts(const diff::SiteDetail& detail);
 

@@ -22,6 +22,9 @@ constexpr int barHeight = 12;
 constexpr int rankWidth = 40;
 constexpr int headWord = 48; // room of "target"
 constexpr int mostLabel = 128;
+constexpr int leastLabel = 28;
+constexpr int leastBar = 16;
+constexpr int leastLines = 20;
 constexpr int mostBar = 320;
 constexpr int mostLines = 240;
 
@@ -41,7 +44,7 @@ struct Ladder::Columns
 {
     int label = 0;                 ///< width of a label
     int value = 0;                 ///< width of a number
-    int bar = 0;                   ///< width of a full bar
+    int bar = 0;                   ///< width of a full bar; 0: no room for bars
     int lines = 0;                 ///< width of the gap between the sides
     int reference = 0, target = 0; ///< where each side begins
 };
@@ -53,10 +56,10 @@ Ladder::Ladder(const Look& look, QWidget* parent)
     connect(&look, &Look::changed, this, qOverload<>(&QWidget::update));
 }
 
-void Ladder::setHeads(const QString& rank, const QString& note)
+void Ladder::setHeads(const QString& rank, const QStringList& notes)
 {
     m_rankHead = rank;
-    m_note = note;
+    m_notes = notes;
     update();
 }
 
@@ -118,9 +121,12 @@ Ladder::Columns Ladder::columns() const
         for (const bool target : {false, true})
             at.value = std::max(at.value, paint::widthOf(small, valueText(entry, target)));
     at.value += Look::inset;
-    const int room = width() - 2 * Look::inset - rankWidth - 2 * (at.label + at.value);
-    at.lines = std::clamp(room / 4, 40, mostLines);
-    at.bar = std::clamp((room - at.lines) / 2, 16, mostBar);
+    const int room = width() - 2 * Look::inset - rankWidth - 2 * at.value;
+    at.lines = std::clamp((room - 2 * at.label) / 4, leastLines, mostLines);
+    at.label = std::min(at.label, std::max(leastLabel, (room - at.lines) / 2));
+    at.bar = std::min((room - at.lines) / 2 - at.label, mostBar);
+    if (at.bar < leastBar)
+        at.bar = 0;
     at.reference = Look::inset + rankWidth;
     at.target = at.reference + at.label + at.bar + at.value + at.lines;
     return at;
@@ -155,7 +161,7 @@ void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
     const Theme& theme = m_look.theme();
     const QColor colour = target ? theme.target : theme.reference;
     const int left = target ? at.target : at.reference;
-    paint::text(painter, QRect(left, 0, at.label + at.bar, headHeight),
+    paint::text(painter, QRect(left, 0, at.label + at.bar + at.value, headHeight),
                 Qt::AlignLeft | Qt::AlignVCenter,
                 target ? QStringLiteral("target") : QStringLiteral("reference"),
                 m_look.font(TextRole::Small), colour);
@@ -168,14 +174,18 @@ void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
                     Qt::AlignLeft | Qt::AlignVCenter, entry->label, m_look.font(TextRole::Mono),
                     theme.ink);
         const double value = valueOf(*entry, target);
-        const int bar = std::max(2, static_cast<int>(barShare(value) * at.bar));
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(blended(colour, theme.panel, 0.8));
-        painter.drawRoundedRect(
-            QRectF(left + at.label, y + (rowHeight - barHeight) / 2.0, bar, barHeight), 2, 2);
-        paint::text(painter, QRect(left + at.label + bar + Look::gap, y, at.value, rowHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, valueText(*entry, target),
-                    m_look.font(TextRole::MonoSmall), theme.dim);
+        int end = left + at.label;
+        if (at.bar > 0) {
+            const int bar = std::max(2, static_cast<int>(barShare(value) * at.bar));
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(blended(colour, theme.panel, 0.8));
+            painter.drawRoundedRect(QRectF(end, y + (rowHeight - barHeight) / 2.0, bar, barHeight),
+                                    2, 2);
+            end += bar + Look::gap;
+        }
+        paint::text(painter, QRect(end, y, at.value, rowHeight), Qt::AlignLeft | Qt::AlignVCenter,
+                    valueText(*entry, target), m_look.font(TextRole::MonoSmall), theme.dim,
+                    Qt::ElideNone);
     }
 }
 
@@ -241,10 +251,30 @@ void Ladder::paintEvent(QPaintEvent*)
     paintLines(painter, at);
     paintSide(painter, at, false);
     paintSide(painter, at, true);
-    paint::text(
-        painter,
-        QRect(at.target + headWord, 0, width() - Look::inset - at.target - headWord, headHeight),
-        Qt::AlignRight | Qt::AlignVCenter, m_note, m_look.font(TextRole::Small), theme.dim);
+    paintNote(painter, at);
+}
+
+void Ladder::paintNote(QPainter& painter, const Columns& at) const
+{
+    const QFont font = m_look.font(TextRole::Small);
+    const int left = at.target + headWord;
+    const QRect room(left, 0, std::max(0, width() - Look::inset - left), headHeight);
+    bool tied = false;
+    for (const LadderEntry& entry : m_entries)
+        tied =
+            tied || valueText(entry, false).endsWith('=') || valueText(entry, true).endsWith('=');
+    QStringList notes;
+    for (const QString& note : m_notes) {
+        if (tied)
+            notes.append(note + QStringLiteral(" · = tied with the next"));
+        notes.append(note);
+    }
+    for (const QString& note : notes)
+        if (paint::widthOf(font, note) <= room.width()) {
+            paint::text(painter, room, Qt::AlignRight | Qt::AlignVCenter, note, font,
+                        m_look.theme().dim, Qt::ElideNone);
+            return;
+        }
 }
 
 } // namespace moire::widgets

@@ -24,6 +24,7 @@ struct LadderEntry
 
 /// Two rankings side by side with lines from each entry to its place on the other side. Lines that
 /// cross the order are in the target's colour. Equal values that follow each other are marked "=".
+/// Where there is little room first the bars go, then the labels are elided; numbers never are.
 class Ladder : public QWidget
 {
     Q_OBJECT
@@ -31,7 +32,8 @@ public:
     explicit Ladder(const Look& look, QWidget* parent = nullptr);
     /// `ranks`: how many places each side shows. `valueDigits`: significant digits.
     void setEntries(std::vector<LadderEntry> entries, int ranks, int valueDigits);
-    void setHeads(const QString& rank, const QString& note);
+    /// `notes`: the same remark from long to short; the first that has room is shown.
+    void setHeads(const QString& rank, const QStringList& notes);
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -51,13 +53,15 @@ private:
     double barShare(double value) const;
     /// With "=" where the next one has the same value.
     QString valueText(const LadderEntry& entry, bool target) const;
+    void paintNote(QPainter& painter, const Columns& at) const;
 
     const Look& m_look;
     std::vector<LadderEntry> m_entries;
     int m_ranks = 0;
     int m_digits = 6;
     double m_low = 0, m_high = 1; ///< values of an empty and a full bar
-    QString m_rankHead, m_note;
+    QString m_rankHead;
+    QStringList m_notes;
 };
 
 } // namespace moire::widgets

@@ -6,6 +6,8 @@
 #include <QFontMetrics>
 #include <QPolygonF>
 
+#include <cmath>
+
 namespace moire::widgets::paint {
 
 namespace {
@@ -42,10 +44,29 @@ int text(QPainter& painter, const QRect& rect, Qt::Alignment alignment, const QS
 {
     const QFontMetrics metrics(font);
     const QString shown = metrics.elidedText(text, elide, rect.width());
+    const int wide = metrics.horizontalAdvance(shown);
     painter.setFont(font);
     painter.setPen(colour);
-    painter.drawText(rect, static_cast<int>(alignment) | Qt::TextSingleLine, shown);
-    return metrics.horizontalAdvance(shown);
+    if (!alignment.testFlag(Qt::AlignVCenter)) {
+        painter.drawText(rect, static_cast<int>(alignment) | Qt::TextSingleLine, shown);
+        return wide;
+    }
+    int x = rect.x();
+    if (alignment.testFlag(Qt::AlignRight))
+        x = rect.x() + rect.width() - wide;
+    else if (alignment.testFlag(Qt::AlignHCenter))
+        x = rect.x() + (rect.width() - wide) / 2;
+    const int y =
+        rect.y() + static_cast<int>(std::lround((rect.height() + metrics.capHeight()) / 2.0));
+    painter.drawText(x, y, shown);
+    return wide;
+}
+
+QFont fitted(QFont font, const QString& text, int width)
+{
+    while (font.pixelSize() > smallestPixels && widthOf(font, text) > width)
+        font.setPixelSize(font.pixelSize() - 1);
+    return font;
 }
 
 int widthOf(const QFont& font, const QString& text)

@@ -9,6 +9,8 @@
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace moire::widgets {
 
 Panel::Panel(const Look& look, const QString& title, QWidget* body, QWidget* parent)
@@ -73,15 +75,22 @@ void Panel::paintEvent(QPaintEvent*)
     paint::card(painter, theme, rect());
     painter.setPen(theme.line);
     painter.drawLine(1, headerHeight, width() - 2, headerHeight);
-    const QRect line(Look::inset, 0, width() - 2 * Look::inset, headerHeight);
-    const int noteWidth =
-        m_note.isEmpty() ? 0 : paint::widthOf(m_look.font(TextRole::Small), m_note) + Look::inset;
-    paint::text(painter, line, Qt::AlignRight | Qt::AlignVCenter, m_note,
-                m_look.font(TextRole::Small), theme.dim);
+    int right = width() - Look::inset;
+    for (int i = 0; i < m_header->count(); ++i)
+        if (const QWidget* control = m_header->itemAt(i)->widget())
+            right = std::min(right, control->x() - Look::gap);
+    QRect line(Look::inset, 0, right - Look::inset, headerHeight);
     QFont strong = m_look.font(TextRole::Small);
     strong.setWeight(QFont::DemiBold);
-    paint::text(painter, line.adjusted(0, 0, -noteWidth, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                m_title, strong, theme.dim, Qt::ElideMiddle);
+    // The remark gives way where it does not fit whole beside the title.
+    const QFont font = m_look.font(TextRole::Small);
+    const int noteWidth = paint::widthOf(font, m_note) + Look::inset;
+    if (!m_note.isEmpty() && paint::widthOf(strong, m_title) + noteWidth <= line.width()) {
+        paint::text(painter, line, Qt::AlignRight | Qt::AlignVCenter, m_note, font, theme.dim);
+        line.adjust(0, 0, -noteWidth, 0);
+    }
+    paint::text(painter, line, Qt::AlignLeft | Qt::AlignVCenter, m_title, strong, theme.dim,
+                Qt::ElideMiddle);
 }
 
 } // namespace moire::widgets

@@ -94,6 +94,7 @@ void RoutingView::refreshMap()
     content.grid = grid;
     content.scale = ColourScale::counting(m_look.theme(), static_cast<int>(most));
     content.flips = sample.flips;
+    content.zeroText = QStringLiteral("same experts");
     content.lowText = QStringLiteral("1 replaced");
     content.highText = QString::number(static_cast<int>(std::max(most, 2.0F)));
     for (std::size_t i = 0; i < m_mapped->report.routerPairs.size(); ++i) {
@@ -134,9 +135,9 @@ void RoutingView::refreshExperts()
     m_experts->setEntries(entries, detail.value->cell.chosen, weightDigits);
     m_experts->setHeads(
         QStringLiteral("slot"),
-        QStringLiteral("margin %1, %2")
-            .arg(textOfNumber(static_cast<double>(detail.value->cell.referenceMargin)),
-                 textOfNumber(static_cast<double>(detail.value->cell.targetMargin))));
+        {QStringLiteral("margin %1, %2")
+             .arg(textOfNumber(static_cast<double>(detail.value->cell.referenceMargin)),
+                  textOfNumber(static_cast<double>(detail.value->cell.targetMargin)))});
     m_expertsStack->setCurrentWidget(m_experts);
 }
 

@@ -81,6 +81,49 @@ std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* deta
     return facts;
 }
 
+std::vector<Fact> routeFacts(const diff::RoutingDetail& detail)
+{
+    if (detail.cell.chosen == 0)
+        return {};
+    std::vector<Fact> facts;
+    facts.push_back({QStringLiteral("experts"),
+                     detail.cell.replaced == 0
+                         ? QStringLiteral("the same %1").arg(detail.cell.chosen)
+                         : QStringLiteral("%1 of %2 replaced")
+                               .arg(detail.cell.replaced)
+                               .arg(detail.cell.chosen),
+                     {},
+                     false,
+                     true,
+                     true,
+                     false});
+    QStringList lost;
+    QStringList won;
+    for (const diff::ExpertPair& expert : detail.experts) {
+        if (expert.referenceSlot >= 0 && expert.targetSlot < 0)
+            lost.append(QString::number(expert.expert));
+        if (expert.targetSlot >= 0 && expert.referenceSlot < 0)
+            won.append(QString::number(expert.expert));
+    }
+    if (!lost.isEmpty() || !won.isEmpty())
+        facts.push_back({QStringLiteral("alone in"), lost.join(QStringLiteral(", ")),
+                         won.join(QStringLiteral(", ")), true, true, false, false});
+    facts.push_back({QStringLiteral("margin"),
+                     textOfNumber(static_cast<double>(detail.cell.referenceMargin), 4),
+                     textOfNumber(static_cast<double>(detail.cell.targetMargin), 4), true, false,
+                     false, false});
+    const bool tie = detail.cell.referenceMargin == 0 || detail.cell.targetMargin == 0;
+    if (tie)
+        facts.push_back({QStringLiteral("tie"),
+                         QStringLiteral("chosen from equal router logits"),
+                         {},
+                         false,
+                         true,
+                         true,
+                         false});
+    return facts;
+}
+
 std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
 {
     if (detail.worst.empty())

@@ -12,6 +12,7 @@
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <cmath>
 
 namespace moire::widgets {
 
@@ -20,49 +21,12 @@ namespace {
 constexpr int tokenHeight = 20;
 constexpr int rowPitch = 26;
 constexpr int topMargin = 8;
-constexpr int padding = 4; // at both sides of a token's text
-constexpr int spacing = 2; // between tokens
-constexpr int leastWidth = 16;
-constexpr int longestToken = 240; // pixels; longer ones are elided
-constexpr int followMargin = 96;  // so much of the context stays in view beside the cursor
 constexpr qreal tokenCorner = 3;
+constexpr int padding = StripLayout::padding;
+constexpr int spacing = StripLayout::spacing;
+constexpr int laneHeight = 16; // between tokens and heat map
 
 } // namespace
-
-StripLayout::StripLayout(const SampleEntry& sample, const QFontMetrics& metrics)
-{
-    const auto widthOf = [&metrics](const std::vector<TokenCell>& tokens, std::size_t column) {
-        return column < tokens.size() ? metrics.horizontalAdvance(tokens[column].text) : 0;
-    };
-    m_edges.push_back(0);
-    for (std::size_t column = 0; column < sample.columns(); ++column) {
-        const int text =
-            std::max(widthOf(sample.referenceTokens, column), widthOf(sample.targetTokens, column));
-        m_edges.push_back(m_edges.back() + std::clamp(text + 2 * padding, leastWidth, longestToken)
-                          + spacing);
-    }
-}
-
-std::size_t StripLayout::columnAt(int x) const
-{
-    if (x < 0)
-        return columns();
-    const auto after = std::upper_bound(m_edges.begin(), m_edges.end(), x);
-    return after == m_edges.end() ? columns()
-                                  : static_cast<std::size_t>(after - m_edges.begin()) - 1;
-}
-
-int StripLayout::offsetShowing(std::size_t column, int offset, int viewWidth) const
-{
-    if (column >= columns())
-        return offset;
-    const int margin = std::min(followMargin, viewWidth / 4);
-    if (right(column) + margin > offset + viewWidth)
-        offset = right(column) + margin - viewWidth;
-    if (left(column) - margin < offset)
-        offset = left(column) - margin;
-    return std::clamp(offset, 0, std::max(0, width() - viewWidth));
-}
 
 TokenStrips::TokenStrips(const Look& look, Cursor& cursor, HeatSource& source, QWidget* parent)
     : QWidget(parent)
@@ -80,12 +44,12 @@ TokenStrips::TokenStrips(const Look& look, Cursor& cursor, HeatSource& source, Q
 
 QSize TokenStrips::sizeHint() const
 {
-    return {480, topMargin + 2 * rowPitch + Look::step};
+    return {480, topMargin + 2 * rowPitch - (rowPitch - tokenHeight) + laneHeight};
 }
 
 int TokenStrips::viewWidth() const
 {
-    return std::max(1, width() - gutter - Look::inset);
+    return std::max(1, width() - m_frame.left - Look::inset);
 }
 
 void TokenStrips::refresh()
@@ -97,6 +61,7 @@ void TokenStrips::refresh()
         m_hatch = Hatch(m_look.theme());
         m_cells = m_source.stripCells();
         m_layout = StripLayout(*m_sample, QFontMetrics(m_look.font(TextRole::Mono)));
+        m_layout.setLeastWidth(m_frame.width);
     } else {
         m_layout = {};
         m_cells.clear();
@@ -106,9 +71,24 @@ void TokenStrips::refresh()
 
 void TokenStrips::follow()
 {
-    if (m_cursor.sample() == m_sample)
-        m_offset = m_layout.offsetShowing(m_cursor.place().column, m_offset, viewWidth());
+    if (m_cursor.sample() == m_sample) {
+        const std::size_t column = m_cursor.place().column;
+        const double x = m_frame.xOf(static_cast<double>(column) + 0.5) - m_frame.left;
+        if (!m_pressing && x >= 0 && x <= viewWidth())
+            m_offset = m_layout.offsetAligning(column, x, viewWidth());
+        else
+            m_offset = m_layout.offsetShowing(column, m_offset, viewWidth());
+    }
     update();
+}
+
+void TokenStrips::setColumnFrame(const ColumnFrame& frame)
+{
+    const bool wider = frame.width != m_frame.width;
+    m_frame = frame;
+    if (wider)
+        m_layout.setLeastWidth(frame.width);
+    follow();
 }
 
 void TokenStrips::resizeEvent(QResizeEvent*)
@@ -145,7 +125,7 @@ void TokenStrips::paintRow(QPainter& painter, bool target) const
 {
     const Theme& theme = m_look.theme();
     const int y = topMargin + (target ? rowPitch : 0);
-    paint::text(painter, QRect(Look::inset, y, gutter - Look::inset - Look::gap, tokenHeight),
+    paint::text(painter, QRect(Look::inset, y, m_frame.left - Look::inset - Look::gap, tokenHeight),
                 Qt::AlignRight | Qt::AlignVCenter,
                 target ? QStringLiteral("Target") : QStringLiteral("Reference"),
                 m_look.font(TextRole::Small), target ? theme.target : theme.reference);
@@ -153,20 +133,73 @@ void TokenStrips::paintRow(QPainter& painter, bool target) const
         return;
     const auto& tokens = target ? m_sample->targetTokens : m_sample->referenceTokens;
     painter.save();
-    painter.setClipRect(QRect(gutter, 0, viewWidth(), height()));
+    painter.setClipRect(QRect(m_frame.left, 0, viewWidth(), height()));
     painter.setRenderHint(QPainter::Antialiasing);
-    const std::size_t first = m_layout.columnAt(m_offset);
-    for (std::size_t column = first; column < m_layout.columns(); ++column) {
-        const int x = gutter + m_layout.left(column) - m_offset;
+    for (std::size_t i = m_layout.slotAt(m_offset); i < m_layout.size(); ++i) {
+        const int x = xOf(i);
         if (x > width())
             break;
-        if (column >= tokens.size())
+        const StripSlot& slot = m_layout.slot(i);
+        const std::int32_t token = target ? slot.target : slot.reference;
+        const QRect rect(x, y, m_layout.right(i) - m_layout.left(i) - spacing, tokenHeight);
+        if (token < 0) {
+            paintGap(painter, rect);
             continue;
-        const QRect rect(x, y, m_layout.right(column) - m_layout.left(column) - spacing,
-                         tokenHeight);
-        const bool here = column == m_cursor.place().column;
-        paintToken(painter, rect, tokens[column], column,
+        }
+        const bool here = m_layout.slotOf(m_cursor.place().column) == i;
+        paintToken(painter, rect, tokens[static_cast<std::size_t>(token)],
+                   static_cast<std::size_t>(token),
                    here ? (target ? theme.target : theme.reference) : QColor());
+        // Equal again, though never comparable: a line joins the two.
+        if (slot.realigned && !target)
+            painter.fillRect(QRect(rect.x() + padding, rect.bottom() + 2,
+                                   rect.width() - 2 * padding, rowPitch - tokenHeight - 3),
+                             theme.line);
+    }
+    painter.restore();
+}
+
+void TokenStrips::paintGap(QPainter& painter, const QRect& rect) const
+{
+    painter.setPen(QPen(m_look.theme().line, 1, Qt::DotLine));
+    const int y = rect.center().y();
+    painter.drawLine(rect.left() + padding, y, rect.right() - padding, y);
+}
+
+void TokenStrips::paintLane(QPainter& painter) const
+{
+    const std::size_t slot = m_layout.slotOf(m_cursor.place().column);
+    if (m_layout.size() == 0 || slot >= m_layout.size())
+        return;
+    const Theme& theme = m_look.theme();
+    const qreal top = topMargin + rowPitch + tokenHeight + 1;
+    const qreal bottom = height();
+    const int right = m_frame.left + viewWidth();
+    // The part of the map whose tokens are in view.
+    const std::size_t first = m_layout.slotAt(std::max(0, m_offset));
+    const std::size_t last = std::min(m_layout.slotAt(m_offset + viewWidth()), m_layout.size() - 1);
+    const auto column = [this](std::size_t i) { return static_cast<double>(m_layout.columnOf(i)); };
+    const auto inside = [this](qreal x) {
+        return std::clamp(x, qreal(m_frame.left), qreal(m_frame.right));
+    };
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.chip);
+    painter.drawPolygon(QPolygonF{
+        {qreal(std::max(xOf(first), m_frame.left)), top},
+        {qreal(std::min(xOf(last) + m_layout.right(last) - m_layout.left(last), right)), top},
+        {inside(m_frame.xOf(column(last) + 1)), bottom},
+        {inside(m_frame.xOf(column(first))), bottom}});
+    const qreal x = m_frame.xOf(column(slot));
+    if (x >= m_frame.left - 1 && x <= m_frame.right && xOf(slot) < right
+        && xOf(slot) + 1 >= m_frame.left) {
+        const qreal wide = m_layout.right(slot) - m_layout.left(slot) - spacing;
+        painter.setBrush(blended(theme.ink, theme.panel, 0.25));
+        painter.drawPolygon(QPolygonF{{qreal(xOf(slot)), top},
+                                      {std::min(xOf(slot) + wide, qreal(right)), top},
+                                      {std::max(x + m_frame.width, x + 2), bottom},
+                                      {x, bottom}});
     }
     painter.restore();
 }
@@ -174,8 +207,14 @@ void TokenStrips::paintRow(QPainter& painter, bool target) const
 void TokenStrips::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
+    paintLane(painter);
     paintRow(painter, false);
     paintRow(painter, true);
+    paintFades(painter);
+}
+
+void TokenStrips::paintFades(QPainter& painter) const
+{
     // Text runs out of view softly where there is more of it.
     const Theme& theme = m_look.theme();
     constexpr int fade = 16;
@@ -185,26 +224,29 @@ void TokenStrips::paintEvent(QPaintEvent*)
         clear.setAlpha(0);
         gradient.setColorAt(leftwards ? 0 : 1, theme.panel);
         gradient.setColorAt(leftwards ? 1 : 0, clear);
-        painter.fillRect(x, topMargin - 2, fade, 2 * rowPitch, gradient);
+        painter.fillRect(x, topMargin - 2, fade, rowPitch + tokenHeight + 4, gradient);
     };
     if (m_offset > 0)
-        fadeAt(gutter, true);
+        fadeAt(m_frame.left, true);
     if (m_layout.width() - m_offset > viewWidth())
-        fadeAt(gutter + viewWidth() - fade, false);
+        fadeAt(m_frame.left + viewWidth() - fade, false);
 }
 
-std::size_t TokenStrips::columnAt(const QPoint& point) const
+std::size_t TokenStrips::slotAt(const QPoint& point) const
 {
-    if (point.x() < gutter)
-        return m_layout.columns();
-    return m_layout.columnAt(point.x() - gutter + m_offset);
+    if (point.x() < m_frame.left)
+        return m_layout.size();
+    return m_layout.slotAt(point.x() - m_frame.left + m_offset);
 }
 
 void TokenStrips::mousePressEvent(QMouseEvent* event)
 {
-    const std::size_t column = columnAt(event->pos());
-    if (event->button() == Qt::LeftButton && column < m_layout.columns())
-        m_cursor.moveColumn(column);
+    const std::size_t slot = slotAt(event->pos());
+    if (event->button() != Qt::LeftButton || slot >= m_layout.size())
+        return;
+    m_pressing = true;
+    m_cursor.moveColumn(m_layout.columnOf(slot));
+    m_pressing = false;
 }
 
 void TokenStrips::wheelEvent(QWheelEvent* event)
@@ -221,20 +263,30 @@ bool TokenStrips::event(QEvent* event)
     if (event->type() != QEvent::ToolTip || m_sample == nullptr)
         return QWidget::event(event);
     auto* help = static_cast<QHelpEvent*>(event);
-    const std::size_t column = columnAt(help->pos());
-    if (column >= m_layout.columns())
+    const std::size_t slot = slotAt(help->pos());
+    if (slot >= m_layout.size())
         return QWidget::event(event);
-    QStringList lines{QStringLiteral("token %1").arg(column)};
-    const auto describe = [&](const QString& side, const std::vector<TokenCell>& tokens) {
-        if (column < tokens.size())
-            lines.append(QStringLiteral("%1  %2  id %3  %4")
-                             .arg(side, tokens[column].text)
-                             .arg(tokens[column].id)
-                             .arg(tokens[column].response ? QStringLiteral("response")
-                                                          : QStringLiteral("prompt")));
+    const std::size_t column = m_layout.columnOf(slot);
+    QStringList lines;
+    const auto describe = [&](const QString& side, const std::vector<TokenCell>& tokens,
+                              std::int32_t place) {
+        if (place < 0) {
+            lines.append(side + QStringLiteral("  –"));
+            return;
+        }
+        const TokenCell& token = tokens[static_cast<std::size_t>(place)];
+        lines.append(
+            QStringLiteral("%1  token %2  %3  id %4  %5")
+                .arg(side)
+                .arg(place)
+                .arg(token.text)
+                .arg(token.id)
+                .arg(token.response ? QStringLiteral("response") : QStringLiteral("prompt")));
     };
-    describe(QStringLiteral("reference"), m_sample->referenceTokens);
-    describe(QStringLiteral("target"), m_sample->targetTokens);
+    describe(QStringLiteral("reference"), m_sample->referenceTokens, m_layout.slot(slot).reference);
+    describe(QStringLiteral("target"), m_sample->targetTokens, m_layout.slot(slot).target);
+    if (m_layout.slot(slot).realigned)
+        lines.append(QStringLiteral("the same text again; what came before differs"));
     if (column < m_cells.size())
         lines.append(nameOf(m_source.measure()) + QStringLiteral(": ")
                      + textOfCell(m_cells[column], m_source.measure()));

@@ -4,45 +4,29 @@
 #pragma once
 
 #include "widgets/plot/colour_scale.h"
+#include "widgets/views/heat_canvas.h"
 #include "widgets/views/heat_source.h"
+#include "widgets/views/strip_layout.h"
 
 #include <QWidget>
 
 namespace moire::widgets {
 
-/// Where the tokens of both rows stand: one column per position, as wide as the wider of the two,
-/// so that equal positions lie over each other.
-class StripLayout
-{
-public:
-    StripLayout() = default;
-    StripLayout(const SampleEntry& sample, const QFontMetrics& metrics);
-
-    int width() const { return m_edges.empty() ? 0 : m_edges.back(); }
-    std::size_t columns() const { return m_edges.empty() ? 0 : m_edges.size() - 1; }
-    int left(std::size_t column) const { return m_edges[column]; }
-    int right(std::size_t column) const { return m_edges[column + 1]; } ///< half-open
-    /// The column at a distance from the start; columns() behind the end.
-    std::size_t columnAt(int x) const;
-    /// The offset nearest to `offset` at which the column is in view with a margin.
-    int offsetShowing(std::size_t column, int offset, int viewWidth) const;
-
-private:
-    std::vector<int> m_edges;
-};
-
-/// Both rows of tokens of the cursor's sample, coloured by the chosen measure; both scroll as one
-/// and keep the cursor's token in view.
+/// Both rows of tokens of the cursor's sample, coloured by the chosen measure; both scroll as one.
+/// The cursor's token stands over its column of the heat map below, and a lane joins the tokens in
+/// view to their columns.
 class TokenStrips : public QWidget
 {
     Q_OBJECT
 public:
     TokenStrips(const Look& look, Cursor& cursor, HeatSource& source, QWidget* parent = nullptr);
     QSize sizeHint() const override;
-    /// Width of the column of names at the left, the same as the heat map's.
+    /// Least width of the column of names at the left, the same as the heat map's.
     static constexpr int gutter = 80;
-    /// Brings the cursor's token into view.
+    /// Brings the cursor's token over its column.
     void follow();
+    /// Where the heat map has its columns.
+    void setColumnFrame(const ColumnFrame& frame);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -56,7 +40,11 @@ private:
     void paintRow(QPainter& painter, bool target) const;
     void paintToken(QPainter& painter, const QRect& rect, const TokenCell& token,
                     std::size_t column, const QColor& edge) const;
-    std::size_t columnAt(const QPoint& point) const;
+    void paintGap(QPainter& painter, const QRect& rect) const;
+    void paintFades(QPainter& painter) const;
+    void paintLane(QPainter& painter) const;
+    std::size_t slotAt(const QPoint& point) const;
+    int xOf(std::size_t slot) const { return m_frame.left + m_layout.left(slot) - m_offset; }
     int viewWidth() const;
 
     const Look& m_look;
@@ -68,7 +56,9 @@ private:
     std::vector<float> m_cells;
     const SampleEntry* m_sample = nullptr; ///< of m_compared
     ComparedPointer m_compared;
+    ColumnFrame m_frame{gutter, gutter + 1, 0, 1};
     int m_offset = 0;
+    bool m_pressing = false; ///< what is clicked stays under the pointer
 };
 
 } // namespace moire::widgets

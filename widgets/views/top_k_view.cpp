@@ -70,9 +70,10 @@ void TopKView::refresh()
     constexpr int mostRanks = 10;
     m_ladder->setEntries(ladderOf(*compared, *detail.value), std::min(ranks, mostRanks),
                          logitDigits);
-    m_ladder->setHeads(QStringLiteral("rank"), QStringLiteral("after token %1 · margin %2")
-                                                   .arg(m_cursor.place().column)
-                                                   .arg(marginText(*detail.value)));
+    const QString margin = QStringLiteral("margin %1").arg(marginText(*detail.value));
+    m_ladder->setHeads(
+        QStringLiteral("rank"),
+        {QStringLiteral("after token %1 · %2").arg(m_cursor.place().column).arg(margin), margin});
     m_stack->setCurrentWidget(m_ladder);
 }
 

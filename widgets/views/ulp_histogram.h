@@ -27,6 +27,10 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    std::vector<QRect> bars() const;
+    /// As many counts and bins as have room, none over another or cut off.
+    void paintLabels(QPainter& painter, const std::vector<QRect>& boxes) const;
+
     const Look& m_look;
     std::vector<std::pair<std::int64_t, std::uint64_t>> m_counts; ///< without empty bins
 };

@@ -11,6 +11,7 @@
 #include <QMouseEvent>
 #include <QRegularExpression>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace moire::widgets {
 
@@ -44,10 +45,53 @@ QString verdictMarkup(const QString& verdict, const QString& monoFamily)
     return html + verdict.mid(from).toHtmlEscaped();
 }
 
+QString causeText(const diff::Report& report)
+{
+    QStringList sentences;
+    if (!report.cause.empty())
+        sentences.append(QStringLiteral("Cause: ")
+                         + QString::fromStdString(base::visibleText(report.cause)));
+    if (report.toleranceProfile.empty())
+        return sentences.join(QLatin1Char(' '));
+    const diff::CriterionOutcome* worst = nullptr;
+    std::size_t failed = 0;
+    std::uint64_t undecided = 0;
+    for (const diff::CriterionOutcome& outcome : report.tolerance) {
+        undecided += outcome.undecided;
+        if (outcome.failed == 0)
+            continue;
+        ++failed;
+        if (worst == nullptr || outcome.failed > worst->failed)
+            worst = &outcome;
+    }
+    const QString profile = QString::fromStdString(base::visibleText(report.toleranceProfile));
+    if (worst == nullptr)
+        sentences.append(
+            undecided == 0
+                ? QStringLiteral("Within the tolerance of %1.").arg(profile)
+                : QStringLiteral("Tolerance of %1: undecided at %2 sites, whose values were not "
+                                 "recorded.")
+                      .arg(profile)
+                      .arg(undecided));
+    else
+        sentences.append(
+            QStringLiteral("Beyond the tolerance of %1: %2 of %3 criteria not met, most often %4 "
+                           "for %5 (%6 of %7).")
+                .arg(profile)
+                .arg(failed)
+                .arg(report.tolerance.size())
+                .arg(QString::fromStdString(base::visibleText(worst->criterion)),
+                     QString::fromStdString(base::visibleText(worst->pattern)))
+                .arg(worst->failed)
+                .arg(worst->checked));
+    return sentences.join(QLatin1Char(' '));
+}
+
 VerdictBar::VerdictBar(const Look& look, QWidget* parent)
     : QWidget(parent)
     , m_look(look)
     , m_text(new QLabel(this))
+    , m_cause(new QLabel(this))
     , m_copy(new QToolButton(this))
 {
     constexpr int leastHeight = 48;
@@ -61,9 +105,15 @@ VerdictBar::VerdictBar(const Look& look, QWidget* parent)
     m_copy->setText(QStringLiteral("Copy link"));
     m_copy->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_copy->setToolTip(QStringLiteral("Copy a link to this place (Ctrl+L)"));
-    layout->addWidget(m_text, 1);
+    m_cause->setTextFormat(Qt::RichText);
+    m_cause->setWordWrap(true);
+    m_cause->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* lines = new QVBoxLayout;
+    lines->setSpacing(2);
+    lines->addWidget(m_text);
+    lines->addWidget(m_cause);
+    layout->addLayout(lines, 1);
     layout->addWidget(m_copy);
-    setToolTip(QStringLiteral("Go to the first divergence"));
     connect(m_copy, &QToolButton::clicked, this, &VerdictBar::copyLinkRequested);
     connect(&look, &Look::changed, this, &VerdictBar::restyle);
     restyle();
@@ -73,6 +123,16 @@ void VerdictBar::setReport(const diff::Report& report)
 {
     m_verdict = QString::fromStdString(base::visibleText(report.verdict));
     m_exit = report.exit;
+    m_causeText = causeText(report);
+    QStringList evidence;
+    for (const diff::CauseFinding& finding : report.causeFindings) {
+        evidence.append(QString::fromStdString(base::visibleText(finding.sentence)));
+        for (const std::string& fact : finding.evidence)
+            evidence.append(QStringLiteral("    ")
+                            + QString::fromStdString(base::visibleText(fact)));
+    }
+    evidence.append(QStringLiteral("Click: go to the first divergence"));
+    setToolTip(evidence.join('\n'));
     restyle();
 }
 
@@ -84,6 +144,12 @@ void VerdictBar::restyle()
     m_text->setFont(font);
     m_text->setText(verdictMarkup(m_verdict, m_look.font(TextRole::Mono).family()));
     m_text->setAccessibleName(m_verdict);
+    m_cause->setVisible(!m_causeText.isEmpty());
+    m_cause->setFont(m_look.font(TextRole::Base));
+    m_cause->setAccessibleName(m_causeText);
+    m_cause->setText(QStringLiteral("<span style=\"color:%1\">%2</span>")
+                         .arg(m_look.theme().dim.name(),
+                              verdictMarkup(m_causeText, m_look.font(TextRole::Mono).family())));
     m_copy->setIcon(m_look.icon(QStringLiteral("copy")));
     update();
 }
@@ -93,7 +159,8 @@ void VerdictBar::paintEvent(QPaintEvent*)
     QPainter painter(this);
     const Theme& theme = m_look.theme();
     paint::card(painter, theme, rect());
-    const QPointF centre(Look::inset + 6, height() / 2.0);
+    // Beside the verdict's first line.
+    const QPointF centre(Look::inset + 6, m_text->y() + m_text->fontMetrics().height() / 2.0);
     if (m_exit == 0) {
         constexpr qreal radius = 4.5;
         painter.setRenderHint(QPainter::Antialiasing);

@@ -13,7 +13,7 @@ class QToolButton;
 
 namespace moire::widgets {
 
-/// The verdict in words, the largest text of the window.
+/// The verdict in words, the largest text of the window, and below it the cause.
 class VerdictBar : public QWidget
 {
     Q_OBJECT
@@ -34,10 +34,16 @@ private:
 
     const Look& m_look;
     QLabel* m_text;
+    QLabel* m_cause;
     QToolButton* m_copy;
     QString m_verdict;
+    QString m_causeText;
     int m_exit = 0;
 };
+
+/// Second line of the verdict: why, and what a tolerance profile says; empty when a report holds
+/// neither.
+QString causeText(const diff::Report& report);
 
 /// The verdict as rich text: its first words (up to a colon) strong, names of taps monospaced,
 /// everything escaped.

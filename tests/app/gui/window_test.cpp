@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/gui/main_window.h"
+#include "app/gui/session.h"
 #include "core/store/writer.h"
 #include "tests/widgets/made_runs.h"
 #include "widgets/views/comparison_view.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
-#include <QGuiApplication>
 #include <QMimeData>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -39,6 +41,9 @@ private Q_SLOTS:
     void recoversFromABadFile();
     void dropOpens();
     void exportsAReport();
+    void exportsPictures();
+    void holdingBBlinks();
+    void resumesTheSession();
     void recentFiles();
 
 private:
@@ -66,6 +71,13 @@ void write(const QString& path, bool target)
     test::fill(**writer, model(), target);
 }
 
+/// Keys reach an active window only; a window is active some turns of the event loop after show().
+void showActive(MainWindow& window)
+{
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+}
+
 void press(MainWindow& window, Qt::Key key, Qt::KeyboardModifiers modifiers = {})
 {
     QTest::keyClick(&window, key, modifiers);
@@ -87,7 +99,7 @@ void WindowTest::initTestCase()
 void WindowTest::startState()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     QVERIFY(window.isSettled());
     QVERIFY(!window.trouble());
     press(window, Qt::Key_N); // does nothing
@@ -97,7 +109,7 @@ void WindowTest::startState()
 void WindowTest::opensAtTheFirstDivergence()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QVERIFY(!window.isSettled());
     QTRY_VERIFY(window.isSettled());
@@ -113,13 +125,13 @@ void WindowTest::opensAtTheFirstDivergence()
 void WindowTest::measuresFillInBehind()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     bool wasUnmeasured = false;
     auto* opener = window.findChild<Opener*>();
     connect(opener, &Opener::opened, this, [&](const ComparedPointer& compared) {
         wasUnmeasured = !compared->measured;
         QVERIFY(window.cursor().compared() == compared);
-        press(window, Qt::Key_N); // already usable
+        window.findChild<WindowActions*>()->at(Command::Next)->trigger(); // already usable
         QVERIFY(!window.grab().isNull());
     });
     window.openRuns(paths());
@@ -135,7 +147,7 @@ void WindowTest::measuresFillInBehind()
 void WindowTest::keysStepThroughDivergences()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     const Cursor& cursor = window.cursor();
@@ -165,7 +177,7 @@ void WindowTest::keysStepThroughDivergences()
 void WindowTest::criterionOfSteps()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     auto* actions = window.findChild<WindowActions*>();
@@ -183,7 +195,7 @@ void WindowTest::criterionOfSteps()
 void WindowTest::goesToASite()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths(), QStringLiteral("second/3/model.layers.2.out"));
     QTRY_VERIFY(window.isSettled());
     QCOMPARE(window.cursor().place().sample, std::size_t{1});
@@ -193,12 +205,15 @@ void WindowTest::goesToASite()
     QTRY_VERIFY(window.isSettled());
     QVERIFY(window.trouble().has_value());
     QCOMPARE(window.trouble()->code, Errc::NotFound);
+    // Two whole parts: what is not there, and one that is.
+    QVERIFY(window.trouble()->sentence.find("no tap 'no.such.tap'") != std::string::npos);
+    QVERIFY(window.trouble()->hint.find("first/0/") != std::string::npos);
 }
 
 void WindowTest::swapsSides()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths(), QStringLiteral("second/3/model.layers.2.out"));
     QTRY_VERIFY(window.isSettled());
     press(window, Qt::Key_Backslash, Qt::AltModifier);
@@ -215,7 +230,7 @@ void WindowTest::swapsSides()
 void WindowTest::copiesALink()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     press(window, Qt::Key_L, Qt::ControlModifier);
@@ -226,7 +241,7 @@ void WindowTest::changesTheme()
 {
     MainWindow window(ThemeKind::Light);
     window.resize(1280, 800);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     const QColor light = window.grab().toImage().pixelColor(4, 400);
@@ -254,7 +269,7 @@ void WindowTest::badFiles()
 {
     QFETCH(QString, reference);
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns({reference, m_target});
     QTRY_VERIFY(window.isSettled());
     QVERIFY(window.trouble().has_value());
@@ -266,7 +281,7 @@ void WindowTest::badFiles()
 void WindowTest::recoversFromABadFile()
 {
     MainWindow window(ThemeKind::Dark);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     window.openRuns({m_folder.path(), m_target});
@@ -281,7 +296,7 @@ void WindowTest::recoversFromABadFile()
 void WindowTest::dropOpens()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(m_reference), QUrl::fromLocalFile(m_target)});
     QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, {});
@@ -296,7 +311,7 @@ void WindowTest::dropOpens()
 void WindowTest::exportsAReport()
 {
     MainWindow window(ThemeKind::Light);
-    window.show();
+    showActive(window);
     window.openRuns(paths());
     QTRY_VERIFY(window.isSettled());
     auto* exports = window.findChild<Exports*>();
@@ -308,10 +323,93 @@ void WindowTest::exportsAReport()
     QVERIFY(html.readAll().contains("</html>"));
     QString said;
     connect(exports, &Exports::noticed, this, [&said](const QString& text) { said = text; });
-    exports->writePicture(window.grab().toImage(),
+    exports->writePicture(drawingOf(window),
                           m_folder.filePath(QStringLiteral("no/such/folder.png")));
     QTRY_VERIFY(window.isSettled());
-    QVERIFY(said.contains(QStringLiteral("could not be written")));
+    QVERIFY2(said.contains(QStringLiteral("folder")), qPrintable(said));
+}
+
+void WindowTest::exportsPictures()
+{
+    MainWindow window(ThemeKind::Light);
+    showActive(window);
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    auto* exports = window.findChild<Exports*>();
+    QString said;
+    connect(exports, &Exports::noticed, this, [&said](const QString& text) { said = text; });
+    const auto begins = [this, exports, &window](const QString& name) {
+        const QString file = m_folder.filePath(name);
+        exports->writePicture(drawingOf(window), file);
+        [&] { QTRY_VERIFY(window.isSettled()); }();
+        QFile written(file);
+        return written.open(QIODevice::ReadOnly) ? written.read(200) : QByteArray();
+    };
+    QVERIFY(begins(QStringLiteral("view.png")).startsWith("\x89PNG"));
+    QVERIFY(begins(QStringLiteral("view.pdf")).startsWith("%PDF"));
+    QVERIFY(begins(QStringLiteral("view.svg")).contains("<svg"));
+    QVERIFY(begins(QStringLiteral("view.txt")).isEmpty());
+    QVERIFY2(said.contains(QStringLiteral(".png, .pdf or .svg")), qPrintable(said));
+    // Never over a capture, by whatever way it is named.
+    const auto bytesOf = [](const QString& name) {
+        QFile file(name);
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    const QByteArray before = bytesOf(m_target);
+    begins(QStringLiteral("./target.moire"));
+    QVERIFY(!before.isEmpty() && bytesOf(m_target) == before);
+    QVERIFY2(said.contains(QStringLiteral("one of the captures")), qPrintable(said));
+    exports->writeReport(window.cursor().compared(), m_reference);
+    QVERIFY2(said.contains(QStringLiteral("one of the captures")), qPrintable(said));
+}
+
+void WindowTest::holdingBBlinks()
+{
+    MainWindow window(ThemeKind::Light);
+    showActive(window);
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    const HeatSource& source = window.findChild<ComparisonView*>()->heatSource();
+    QVERIFY(source.shown() == Shown::Difference);
+    QTest::keyPress(QApplication::focusWidget(), Qt::Key_B);
+    QTRY_VERIFY(source.shown() == Shown::Target);
+    QTest::keyRelease(QApplication::focusWidget(), Qt::Key_B);
+    QVERIFY(source.shown() == Shown::Difference);
+    press(window, Qt::Key_2);
+    QTRY_VERIFY(source.shown() == Shown::Reference);
+    press(window, Qt::Key_1);
+    QVERIFY(source.shown() == Shown::Difference);
+}
+
+void WindowTest::resumesTheSession()
+{
+    Place place;
+    {
+        MainWindow window(ThemeKind::Light);
+        window.rememberSettings();
+        showActive(window);
+        window.openRuns(paths(), QStringLiteral("second/3/model.layers.2.out"));
+        QTRY_VERIFY(window.isSettled());
+        place = window.cursor().place();
+        window.showTab(QStringLiteral("logits"));
+        window.findChild<WindowActions*>()->at(Command::Overview)->setChecked(false);
+        window.close();
+    }
+    {
+        MainWindow window(ThemeKind::Light);
+        window.rememberSettings();
+        showActive(window);
+        window.resumeSession();
+        QTRY_VERIFY(window.isSettled());
+        QVERIFY(window.cursor().compared());
+        QVERIFY(window.cursor().place() == place);
+        QCOMPARE(window.findChild<QTabWidget*>()->currentIndex(), 0);
+        QVERIFY(!window.findChild<OverviewBar*>()->isVisible());
+    }
+    Session gone = Session::load();
+    QVERIFY(gone.canResume());
+    gone.paths.target = m_folder.filePath(QStringLiteral("gone.moire"));
+    QVERIFY(!gone.canResume());
 }
 
 void WindowTest::recentFiles()
@@ -319,7 +417,7 @@ void WindowTest::recentFiles()
     {
         MainWindow window(ThemeKind::Light);
         window.rememberSettings();
-        window.show();
+        showActive(window);
         window.openRuns(paths());
         QTRY_VERIFY(window.isSettled());
         window.close();

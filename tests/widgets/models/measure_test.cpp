@@ -114,6 +114,13 @@ void MeasureTest::ranges()
     QVERIFY((finder.range() == DecadeRange{-4, 1}));
     finder.add(1e-30F);
     QCOMPARE(finder.range().high - finder.range().low, 12);
+    // The rarest small ones do not press all others into one colour; the largest stand out.
+    RangeFinder many;
+    for (int i = 0; i < 1000; ++i)
+        many.add(2e-3F);
+    many.add(1e-11F);
+    many.add(0.5F);
+    QVERIFY((many.range() == DecadeRange{-3, 0}));
 }
 
 void MeasureTest::percentNeverRoundsToTheEnds()

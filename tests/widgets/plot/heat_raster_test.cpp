@@ -19,6 +19,7 @@ private Q_SLOTS:
     void spansCoverEveryCell();
     void aLoneDifferenceIsAlwaysDrawn();
     void colours();
+    void smallestIsUnlikeEqual();
     void inkIsReadable();
     void emptyGrid();
 };
@@ -120,13 +121,43 @@ void HeatRasterTest::colours()
         QCOMPARE(scale.colour(std::numeric_limits<float>::infinity()), theme.scale.back());
         QVERIFY(scale.colour(1e-9F) != scale.colour(cell::equal));
         const ColourScale counts = ColourScale::counting(theme, 4);
-        QCOMPARE(counts.colour(1), theme.scale.front());
+        QVERIFY(counts.colour(1) != theme.scale.front()); // one expert is no small thing
         QCOMPARE(counts.colour(4), theme.scale.back());
     }
-    // GUI.md's table.
+    // Fixed colours.
     QCOMPARE(Theme::load(ThemeKind::Light).scale[3], QColor(0x3c, 0x62, 0xaa));
     QCOMPARE(Theme::load(ThemeKind::Dark).scale[5], QColor(0xfd, 0xe7, 0x4d));
     QCOMPARE(Theme::load(ThemeKind::Dark).reference, QColor(0x79, 0xa6, 0xff));
+}
+
+/// Relative luminance of WCAG 2.1: lightness is what colour-blind eyes see as others do.
+double luminance(const QColor& colour)
+{
+    const auto linear = [](double c) {
+        return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+           + 0.0722 * linear(colour.blueF());
+}
+
+void HeatRasterTest::smallestIsUnlikeEqual()
+{
+    for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark}) {
+        const Theme theme = Theme::load(kind);
+        const bool light = kind == ThemeKind::Light;
+        const auto contrast = [](const QColor& a, const QColor& b) {
+            const double bright = std::max(luminance(a), luminance(b)) + 0.05;
+            return bright / (std::min(luminance(a), luminance(b)) + 0.05);
+        };
+        QVERIFY2(contrast(theme.scale.front(), theme.equal) >= 1.35,
+                 qPrintable(QString::number(contrast(theme.scale.front(), theme.equal))));
+        const ColourScale counts = ColourScale::counting(theme, 8);
+        QVERIFY(contrast(counts.colour(1), theme.equal) >= 2);
+        // Away from the ground all the way, so that larger never looks smaller.
+        for (std::size_t i = 1; i < theme.scale.size(); ++i)
+            QVERIFY(light ? luminance(theme.scale[i]) < luminance(theme.scale[i - 1])
+                          : luminance(theme.scale[i]) > luminance(theme.scale[i - 1]));
+    }
 }
 
 void HeatRasterTest::inkIsReadable()

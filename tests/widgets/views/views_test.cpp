@@ -10,7 +10,10 @@
 #include "widgets/views/verdict_bar.h"
 
 #include <QFontMetrics>
+#include <QTabWidget>
 #include <QTest>
+
+#include <cmath>
 
 using namespace moire;
 using namespace moire::widgets;
@@ -20,6 +23,8 @@ class ViewsTest : public QObject
     Q_OBJECT
 private Q_SLOTS:
     void stripColumnsLieOverEachOther();
+    void stripsStandOverTheirColumns();
+    void stripsAreRealigned();
     void stripsFollowTheCursor();
     void stripsOfNothing();
     void verdictIsEscaped();
@@ -29,6 +34,12 @@ private Q_SLOTS:
     void pageSurvivesOddRuns_data();
     void pageSurvivesOddRuns();
     void ladderRungs();
+    void routingTabOfADenseModel();
+    void mapShowsEitherRun();
+    void lockedInspectorStays();
+    void overviewGoesAnywhere();
+    void routesInWords();
+    void causeInWords();
 };
 
 namespace {
@@ -53,18 +64,72 @@ void ViewsTest::stripColumnsLieOverEachOther()
     const QFontMetrics metrics(look.font(TextRole::Mono));
     const StripLayout layout(sampleOf({"a", "wide·token", "b"}, {"another", "w", "b", "more"}),
                              metrics);
-    QCOMPARE(layout.columns(), std::size_t{4});
-    for (std::size_t column = 0; column < layout.columns(); ++column)
-        QVERIFY(layout.right(column) > layout.left(column));
+    QCOMPARE(layout.size(), std::size_t{4});
+    for (std::size_t slot = 0; slot < layout.size(); ++slot) {
+        QVERIFY(layout.right(slot) > layout.left(slot));
+        QCOMPARE(layout.columnOf(slot), slot);
+        QCOMPARE(layout.slotOf(slot), slot);
+    }
     QVERIFY(layout.right(0) - layout.left(0) > metrics.horizontalAdvance("another"));
     QVERIFY(layout.right(1) - layout.left(1) > metrics.horizontalAdvance("wide·token"));
     for (int x = 0; x < layout.width(); ++x) {
-        const std::size_t column = layout.columnAt(x);
-        QVERIFY(column < layout.columns());
-        QVERIFY(x >= layout.left(column) && x < layout.right(column));
+        const std::size_t slot = layout.slotAt(x);
+        QVERIFY(slot < layout.size());
+        QVERIFY(x >= layout.left(slot) && x < layout.right(slot));
     }
-    QCOMPARE(layout.columnAt(-1), layout.columns());
-    QCOMPARE(layout.columnAt(layout.width()), layout.columns());
+    QCOMPARE(layout.slotAt(-1), layout.size());
+    QCOMPARE(layout.slotAt(layout.width()), layout.size());
+}
+
+void ViewsTest::stripsStandOverTheirColumns()
+{
+    const Look look(ThemeKind::Light);
+    const QFontMetrics metrics(look.font(TextRole::Mono));
+    QStringList words;
+    for (int i = 0; i < 40; ++i)
+        words.append(QStringLiteral("w%1").arg(i));
+    StripLayout layout(sampleOf(words, words), metrics);
+    // Columns wider than every token: each stands exactly over its own.
+    layout.setLeastWidth(61.5);
+    for (std::size_t slot = 0; slot < layout.size(); ++slot)
+        QCOMPARE(layout.left(slot),
+                 static_cast<int>(std::lround(61.5 * static_cast<double>(slot))));
+    // Narrower ones: the cursor's token can always be brought over its column.
+    layout.setLeastWidth(3);
+    constexpr int view = 400;
+    const double column = static_cast<double>(view) / 40;
+    for (std::size_t slot = 0; slot < layout.size(); ++slot) {
+        const double x = (static_cast<double>(slot) + 0.5) * column;
+        const int offset = layout.offsetAligning(slot, x, view);
+        const double middle = (layout.left(slot) + layout.right(slot)) / 2.0 - offset;
+        QVERIFY(std::abs(middle - x) <= (layout.right(slot) - layout.left(slot)) / 2.0);
+        QVERIFY(offset >= 0 && offset <= layout.width() - view);
+    }
+}
+
+void ViewsTest::stripsAreRealigned()
+{
+    // Hand-made: "a b | x y c d" against "a b | z c d e": the texts part at 2, "c d" is found
+    // again.
+    SampleEntry sample = sampleOf({"a", "b", "x", "y", "c", "d"}, {"a", "b", "z", "c", "d", "e"});
+    sample.split = 2;
+    const auto text = [&sample] {
+        QStringList slots;
+        for (const StripSlot& slot : stripSlots(sample))
+            slots.append(QString::number(slot.reference) + QLatin1Char(slot.realigned ? '=' : '/')
+                         + QString::number(slot.target));
+        return slots.join(' ');
+    };
+    QCOMPARE(text(), QStringLiteral("0/0 1/1 2/2 3/3 4/4 5/5")); // the report holds no blocks
+    sample.blocks = {{0, 0, 2, 2}, {4, 3, 2, 2}};
+    QCOMPARE(text(), QStringLiteral("0/0 1/1 2/2 3/-1 4=3 5=4 -1/5"));
+    const Look look(ThemeKind::Light);
+    const StripLayout layout(sample, QFontMetrics(look.font(TextRole::Mono)));
+    QCOMPARE(layout.slotOf(3), std::size_t{3});
+    QCOMPARE(layout.slotOf(5), std::size_t{5}); // the reference's token 5
+    QCOMPARE(layout.columnOf(6), std::size_t{5});
+    sample.blocks = {{0, 0, 2, 2}, {4, 3, 200, 200}}; // never beyond the tokens there are
+    QCOMPARE(stripSlots(sample).size(), std::size_t{7});
 }
 
 void ViewsTest::stripsFollowTheCursor()
@@ -78,7 +143,7 @@ void ViewsTest::stripsFollowTheCursor()
     int offset = 0;
     for (const std::size_t column : {0U, 5U, 199U, 100U, 101U, 3U}) {
         offset = layout.offsetShowing(column, offset, view);
-        QVERIFY(layout.left(column) >= offset);
+        QVERIFY(layout.left(column) >= offset); // slots are columns here
         QVERIFY(layout.right(column) <= offset + view);
         QVERIFY(offset >= 0 && offset <= layout.width() - view);
         QCOMPARE(layout.offsetShowing(column, offset, view), offset);
@@ -89,10 +154,10 @@ void ViewsTest::stripsOfNothing()
 {
     const Look look(ThemeKind::Light);
     const StripLayout layout(sampleOf({}, {}), QFontMetrics(look.font(TextRole::Mono)));
-    QCOMPARE(layout.columns(), std::size_t{0});
+    QCOMPARE(layout.size(), std::size_t{0});
     QCOMPARE(layout.width(), 0);
     QCOMPARE(layout.offsetShowing(0, 7, 100), 7);
-    QCOMPARE(StripLayout().columns(), std::size_t{0});
+    QCOMPARE(StripLayout().size(), std::size_t{0});
 }
 
 void ViewsTest::verdictIsEscaped()
@@ -259,6 +324,151 @@ void ViewsTest::ladderRungs()
     QVERIFY(!ladder.grab().isNull());
     ladder.resize(60, 20);
     QVERIFY(!ladder.grab().isNull()); // no room
+}
+
+void ViewsTest::routingTabOfADenseModel()
+{
+    Look look(ThemeKind::Light);
+    Cursor cursor;
+    ComparisonView page(look, cursor);
+    auto* tabs = page.findChild<QTabWidget*>();
+    page.setCompared(test::madeComparison({}));
+    QVERIFY(!tabs->isTabEnabled(2));
+    QVERIFY(tabs->tabToolTip(2).contains(QStringLiteral("dense model")));
+    page.showTab(QStringLiteral("top-k"));
+    page.showNextTab();
+    QCOMPARE(tabs->currentIndex(), 0);       // past the one that has nothing to show
+    page.showTab(QStringLiteral("routing")); // asked for: it says why it is empty
+    QCOMPARE(tabs->currentIndex(), 2);
+    test::MadeModel experts;
+    experts.experts = 8;
+    page.setCompared(test::madeComparison(experts));
+    QVERIFY(tabs->isTabEnabled(2));
+    QVERIFY(tabs->tabToolTip(2).isEmpty());
+}
+
+void ViewsTest::mapShowsEitherRun()
+{
+    Look look(ThemeKind::Light);
+    Cursor cursor;
+    ComparisonView page(look, cursor);
+    page.resize(1280, 760);
+    page.show();
+    const auto compared = test::madeComparison({});
+    page.setCompared(compared);
+    QTRY_VERIFY(page.isSettled());
+    HeatSource& source = page.heatSource();
+    QVERIFY(source.shown() == Shown::Difference);
+    const auto difference = source.grid();
+    source.setShown(Shown::Reference);
+    QTRY_VERIFY(page.isSettled());
+    QVERIFY(source.shown() == Shown::Reference);
+    // Root mean square of what the capture holds, computed again from the values themselves.
+    const auto row = *compared->samples[0].rowAt(3);
+    const auto view = compared->reference->values(compared->report.tapPairs[1].reference,
+                                                  compared->report.rows[row].reference,
+                                                  compared->report.rows[row].reference + 1);
+    QVERIFY(view);
+    std::vector<double> values(view->width);
+    trace::widenRow(*view, compared->report.rows[row].reference, values);
+    double squares = 0;
+    for (const double value : values)
+        squares += value * value;
+    const double expected = std::sqrt(squares / static_cast<double>(values.size()));
+    QVERIFY(std::abs(static_cast<double>(source.grid()->at(1, 3)) - expected) <= 1e-5 * expected);
+    source.setBlinking(true);
+    QVERIFY(source.shown() == Shown::Target);
+    source.setBlinking(false);
+    QVERIFY(source.shown() == Shown::Reference);
+    QVERIFY(!page.grab().isNull());
+    source.setShown(Shown::Difference);
+    QVERIFY(source.grid() == difference);
+}
+
+void ViewsTest::lockedInspectorStays()
+{
+    Look look(ThemeKind::Light);
+    Cursor cursor;
+    ComparisonView page(look, cursor);
+    page.setCompared(test::madeComparison({}));
+    QTRY_VERIFY(page.isSettled());
+    QString title;
+    connect(&page.inspector(), &Inspector::titleChanged, this,
+            [&title](const QString& text) { title = text; });
+    cursor.moveColumn(3);
+    QTRY_VERIFY(page.isSettled());
+    QVERIFY(title.contains(QStringLiteral("/ 3 /")));
+    page.inspector().setLocked(true);
+    cursor.moveColumn(5);
+    QTRY_VERIFY(page.isSettled());
+    QVERIFY(title.contains(QStringLiteral("/ 3 /")));
+    page.inspector().setLocked(false);
+    QVERIFY(title.contains(QStringLiteral("/ 5 /")));
+}
+
+void ViewsTest::overviewGoesAnywhere()
+{
+    test::MadeModel model;
+    model.samples = {{"one", 5, 5, std::nullopt, 2}, {"two", 5, 5, std::nullopt, 0}};
+    Look look(ThemeKind::Light);
+    Cursor cursor;
+    ComparisonView page(look, cursor);
+    page.resize(1280, 760);
+    page.show();
+    page.setCompared(test::madeComparison(model));
+    QTRY_VERIFY(page.isSettled());
+    QCOMPARE(page.heatSource().overview().size(), std::size_t{20});
+    auto* bar = page.findChild<OverviewBar*>();
+    QTest::mouseClick(bar, Qt::LeftButton, {}, {bar->width() - Look::inset - 2, 12});
+    QCOMPARE(cursor.place().sample, std::size_t{1});
+    QCOMPARE(cursor.place().column, std::size_t{9});
+    page.showOverview(false);
+    QVERIFY(!bar->isVisible());
+}
+
+void ViewsTest::routesInWords()
+{
+    diff::RoutingDetail detail;
+    QVERIFY(routeFacts(detail).empty());
+    detail.cell.chosen = 2;
+    detail.cell.replaced = 1;
+    detail.cell.referenceMargin = 0;
+    detail.cell.targetMargin = 0.25F;
+    detail.experts = {{5, 1.0, 1.0, 0.6, 0.6, 0, 0},
+                      {2, 0.9, 0.9, 0.4, 0.0, 1, -1},
+                      {7, 0.9, 0.9, 0.0, 0.4, -1, 1}};
+    const auto facts = routeFacts(detail);
+    QCOMPARE(facts[0].reference, QStringLiteral("1 of 2 replaced"));
+    QCOMPARE(facts[1].reference, QStringLiteral("2"));
+    QCOMPARE(facts[1].target, QStringLiteral("7"));
+    QCOMPARE(facts.back().reference, QStringLiteral("chosen from equal router logits"));
+    detail.cell.referenceMargin = 0.5F;
+    QCOMPARE(routeFacts(detail).back().label, QStringLiteral("margin"));
+}
+
+void ViewsTest::causeInWords()
+{
+    diff::Report report;
+    QCOMPARE(causeText(report), QString());
+    report.cause = "accumulation order differs";
+    QCOMPARE(causeText(report), QStringLiteral("Cause: accumulation order differs"));
+    report.cause.clear();
+    report.toleranceProfile = "bf16";
+    diff::CriterionOutcome outcome;
+    outcome.pattern = "*";
+    outcome.criterion = "ulp<=2";
+    outcome.checked = 10;
+    report.tolerance = {outcome};
+    QCOMPARE(causeText(report), QStringLiteral("Within the tolerance of bf16."));
+    report.tolerance[0].undecided = 4;
+    QVERIFY(causeText(report).contains(QStringLiteral("undecided at 4 sites")));
+    outcome.pattern = "lm_head.out";
+    outcome.criterion = "kl<=1e-4";
+    outcome.failed = 3;
+    report.tolerance.push_back(outcome);
+    QCOMPARE(causeText(report),
+             QStringLiteral("Beyond the tolerance of bf16: 1 of 2 criteria not met, most often "
+                            "kl<=1e-4 for lm_head.out (3 of 10)."));
 }
 
 QTEST_MAIN(ViewsTest)

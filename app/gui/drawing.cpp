@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/drawing.h"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QPageSize>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSvgGenerator>
+#include <QWidget>
+
+namespace moire::gui {
+
+namespace {
+
+constexpr int dotsPerInch = 96;
+constexpr double pointsPerInch = 72;
+
+void play(const Drawing& drawing, QPaintDevice& device)
+{
+    QPainter painter(&device);
+    painter.drawPicture(0, 0, drawing.strokes);
+}
+
+void writePdf(const Drawing& drawing, QBuffer& buffer)
+{
+    QPdfWriter pdf(&buffer);
+    pdf.setTitle(QStringLiteral("Moire"));
+    pdf.setResolution(dotsPerInch);
+    pdf.setPageSize(QPageSize(QSizeF(drawing.size) * pointsPerInch / dotsPerInch, QPageSize::Point,
+                              QString(), QPageSize::ExactMatch));
+    pdf.setPageMargins({});
+    play(drawing, pdf);
+}
+
+void writeSvg(const Drawing& drawing, QBuffer& buffer)
+{
+    QSvgGenerator svg;
+    svg.setOutputDevice(&buffer);
+    svg.setTitle(QStringLiteral("Moire"));
+    svg.setResolution(dotsPerInch);
+    svg.setSize(drawing.size);
+    svg.setViewBox(QRect(QPoint(), drawing.size));
+    play(drawing, svg);
+}
+
+} // namespace
+
+Drawing drawingOf(QWidget& widget)
+{
+    Drawing drawing;
+    drawing.size = widget.size();
+    drawing.pixels = widget.grab().toImage();
+    QPainter painter(&drawing.strokes);
+    widget.render(&painter);
+    painter.end();
+    return drawing;
+}
+
+Result<std::string> encoded(const Drawing& drawing, const QString& file)
+{
+    const QString ending = QFileInfo(file).suffix().toLower();
+    QBuffer buffer;
+    buffer.open(QIODevice::WriteOnly);
+    if (ending == QLatin1String("png"))
+        drawing.pixels.save(&buffer, "PNG");
+    else if (ending == QLatin1String("pdf"))
+        writePdf(drawing, buffer);
+    else if (ending == QLatin1String("svg"))
+        writeSvg(drawing, buffer);
+    else
+        return Error{Errc::Invalid, "a picture ends in .png, .pdf or .svg", file.toStdString(),
+                     "Give the file one of these endings"};
+    if (buffer.data().isEmpty())
+        return Error{Errc::Io, "the picture could not be made", file.toStdString(),
+                     "Try another format: .png, .pdf or .svg"};
+    return buffer.data().toStdString();
+}
+
+} // namespace moire::gui

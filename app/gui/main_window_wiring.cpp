@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 Moire contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/gui/main_window.h"
+#include "widgets/dialogs/about_box.h"
+#include "widgets/dialogs/keys_dialog.h"
+#include "widgets/models/site_link.h"
+#include "widgets/views/blink.h"
+#include "widgets/views/comparison_view.h"
+
+#include <QTimer>
+
+// Which action does what; the rest of the window is in main_window.cpp.
+namespace moire::gui {
+
+using namespace widgets;
+
+namespace {
+
+constexpr int blinkTime = 700; // ms that the menu's blink lasts
+
+} // namespace
+
+void MainWindow::wireActions()
+{
+    const auto on = [this](Command command, auto act) {
+        connect(m_actions->at(command), &QAction::triggered, this, act);
+    };
+    on(Command::Open, [this] { askForFiles(); });
+    on(Command::Reload, [this] {
+        const auto& compared = m_cursor.compared();
+        openRuns(m_paths, compared ? siteText(*compared, m_cursor.place()) : m_site);
+    });
+    on(Command::Swap, [this] {
+        const auto& compared = m_cursor.compared();
+        openRuns({m_paths.target, m_paths.reference},
+                 compared ? siteText(*compared, m_cursor.place()) : QString());
+    });
+    on(Command::ExportHtml, [this] { m_exports->askForReport(m_cursor.compared()); });
+    on(Command::ExportPicture, [this] {
+        m_exports->askForPicture(QStringLiteral("Export picture of the window"), drawingOf(*this));
+    });
+    on(Command::ExportHeatMap, [this] {
+        m_exports->askForPicture(QStringLiteral("Export picture of the heat map"),
+                                 drawingOf(m_comparison->heatPanel()));
+    });
+    on(Command::Quit, [this] { close(); });
+    on(Command::GoTo, [this] { askForSite(); });
+    on(Command::CopyLink, [this] { copyLink(); });
+    on(Command::Environment, [this] { showEnvironment(); });
+    on(Command::Recentre, [this] { m_comparison->recentre(); });
+    on(Command::ZoomFit, [this] { m_comparison->heatCanvas().fit(); });
+    on(Command::ZoomIn, [this] { m_comparison->heatCanvas().zoomBy(HeatCanvas::keyStep); });
+    on(Command::ZoomOut, [this] { m_comparison->heatCanvas().zoomBy(1 / HeatCanvas::keyStep); });
+    on(Command::NextTab, [this] { m_comparison->showNextTab(); });
+    on(Command::ThemeLight, [this] { chooseTheme(ThemeKind::Light); });
+    on(Command::ThemeDark, [this] { chooseTheme(ThemeKind::Dark); });
+    on(Command::ThemeDesktop, [this] { chooseTheme(std::nullopt); });
+    on(Command::Keys, [this] { openDialog(new KeysDialog(m_look, m_actions->all(), this)); });
+    on(Command::About, [this] { showAboutBox(*this); });
+    connect(m_exports, &Exports::noticed, this,
+            [this](const QString& sentence) { tell(sentence); });
+    connect(m_actions, &WindowActions::measureChosen, this,
+            [this](HeatMeasure measure) { m_comparison->heatSource().setMeasure(measure); });
+    connect(m_actions, &WindowActions::criterionChosen, this,
+            [this](Criterion criterion) { m_criterion = criterion; });
+    connect(&m_comparison->runBar(), &RunBar::environmentRequested, this,
+            &MainWindow::showEnvironment);
+    connect(&m_comparison->runBar(), &RunBar::swapRequested, m_actions->at(Command::Swap),
+            &QAction::trigger);
+    connect(&m_comparison->verdictBar(), &VerdictBar::copyLinkRequested, this,
+            &MainWindow::copyLink);
+}
+
+void MainWindow::wireViews()
+{
+    m_comparison->placeActions(m_actions->shownActions(), m_actions->at(Command::Lock));
+    HeatSource& source = m_comparison->heatSource();
+    const auto shows = [&](Command command, Shown shown) {
+        connect(m_actions->at(command), &QAction::triggered, this,
+                [&source, shown] { source.setShown(shown); });
+    };
+    shows(Command::ShowDifference, Shown::Difference);
+    shows(Command::ShowReference, Shown::Reference);
+    shows(Command::ShowTarget, Shown::Target);
+    connect(m_actions->at(Command::Blink), &QAction::triggered, this, &MainWindow::blinkOnce);
+    connect(new Blink(*this), &Blink::held, this, [this, &source](bool down) {
+        if (m_cursor.compared())
+            source.setBlinking(down);
+    });
+    connect(m_actions->at(Command::Overview), &QAction::toggled, m_comparison,
+            &ComparisonView::showOverview);
+    connect(m_actions->at(Command::Lock), &QAction::toggled, this,
+            [this](bool locked) { m_comparison->inspector().setLocked(locked); });
+}
+
+void MainWindow::blinkOnce()
+{
+    HeatSource& source = m_comparison->heatSource();
+    source.setBlinking(true);
+    QTimer::singleShot(blinkTime, this, [&source] { source.setBlinking(false); });
+}
+
+void MainWindow::wireSteps()
+{
+    const auto step = [this](Command command, auto find, const QString& absent) {
+        connect(m_actions->at(command), &QAction::triggered, this, [this, find, absent] {
+            if (m_cursor.compared())
+                goTo(find(m_cursor.compared()->divergences), absent);
+        });
+    };
+    using Places = Divergences;
+    step(
+        Command::First, [this](const Places& all) { return all.first(m_criterion); },
+        QStringLiteral("There is no divergence by this criterion."));
+    step(
+        Command::Last, [this](const Places& all) { return all.last(m_criterion); },
+        QStringLiteral("There is no divergence by this criterion."));
+    step(
+        Command::Next,
+        [this](const Places& all) { return all.next(m_criterion, m_cursor.sitePlace()); },
+        QStringLiteral("No further divergence by this criterion."));
+    step(
+        Command::Previous,
+        [this](const Places& all) { return all.previous(m_criterion, m_cursor.sitePlace()); },
+        QStringLiteral("No earlier divergence by this criterion."));
+}
+
+} // namespace moire::gui
