@@ -28,6 +28,8 @@ struct Alignment
         trace::SampleIndex target{};
         std::optional<std::uint32_t> split; ///< first position whose tokens differ
         std::vector<TokenBlock> blocks;
+        std::optional<std::uint32_t> targetSplit; ///< the same place in the target
+        std::uint64_t notComparable = 0;          ///< rows of both runs that have another context
     };
     std::vector<SamplePair> samples;
 };
@@ -44,15 +46,17 @@ struct AlignmentPoint
 
 struct AlignmentOptions
 {
-    std::vector<std::string> tapPatterns;      ///< taps to compare; empty: all
-    std::vector<std::string> samplePatterns;   ///< samples to compare, by id; empty: all
-    std::shared_ptr<const TapMapping> mapping; ///< the user's own; null: only what is built in
-    std::vector<AlignmentPoint> points;
+    std::vector<std::string> tapPatterns{};      ///< taps to compare; empty: all
+    std::vector<std::string> samplePatterns{};   ///< samples to compare, by id; empty: all
+    std::shared_ptr<const TapMapping> mapping{}; ///< the user's own; null: only what is built in
+    std::vector<AlignmentPoint> points{};
 };
 
-/// Identity alignment: samples by id and repeat, rows by position as long as the tokens up to and
-/// including that position are equal, taps by name and width. Errors: Invalid for a pattern that
-/// matches no tap of either run; Incomparable when no row or no tap aligns.
+/// Samples by id and prompt whatever their order. Rows by position as long as the tokens up to and
+/// including that position are equal; by the bytes of the text where the tokenizers differ or a
+/// prompt was tokenised again; from a manual point on as long as the tokens are equal. Taps by
+/// mapping, name, other engines' names, and slices of fused projections. Errors: Invalid for a
+/// pattern, a mapping or a point that meets nothing; Incomparable when no row or no tap aligns.
 Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
                         const AlignmentOptions& options);
 

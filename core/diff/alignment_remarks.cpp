@@ -103,6 +103,11 @@ void addRemarks(const trace::Run& reference, const trace::Run& target, Alignment
     // What the alignment itself found (prompts, widths) stands between these and the details.
     summary.remarks.insert(summary.remarks.begin(), first.begin(), first.end());
     remarkDTypes(reference, target, alignment);
+    if (reference.header().level != target.header().level)
+        summary.remarks.push_back("Levels differ: " + std::string(nameOf(reference.header().level))
+                                  + " in the reference, "
+                                  + std::string(nameOf(target.header().level))
+                                  + " in the target; tensors are compared by what both hold");
     remarkConstruction(reference, target, alignment);
     remarkField(reference, target, env::logProbs, "Log-probabilities mean different things",
                 summary.remarks);

@@ -13,10 +13,11 @@ namespace {
 
 using Tokens = std::span<const trace::Token>;
 
-bool meet(const trace::Token& ours, const trace::Token& theirs)
+bool meet(const trace::Token& ours, const trace::Token& theirs, Vocabulary vocabulary)
 {
-    return ours.bytes.empty() && theirs.bytes.empty() ? ours.id == theirs.id
-                                                      : ours.bytes == theirs.bytes;
+    const bool idsTell =
+        vocabulary == Vocabulary::Same || (ours.bytes.empty() && theirs.bytes.empty());
+    return ours.bytes == theirs.bytes && (!idsTell || ours.id == theirs.id);
 }
 
 /// The shortest stretches from (i, j) on that hold the same bytes; lengths 0 when there are none.
@@ -62,14 +63,24 @@ void addEqual(std::size_t i, std::size_t j, std::vector<TokenBlock>& blocks)
     blocks.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), 1, 1, true});
 }
 
+/// "<s>", "[CLS]", or nothing at all: a mark that the text itself does not hold.
+bool isMark(const trace::Token& token)
+{
+    const std::string& bytes = token.bytes;
+    return bytes.empty() || (bytes.front() == '<' && bytes.back() == '>')
+           || (bytes.front() == '[' && bytes.back() == ']');
+}
+
 /// How many tokens the two sides begin with that have no counterpart: (0, 0), (1, 0), (0, 1) or
 /// (1, 1), the first of these behind which the texts agree.
-std::pair<std::size_t, std::size_t> differentBeginning(Tokens reference, Tokens target)
+std::pair<std::size_t, std::size_t> differentBeginning(Tokens reference, Tokens target,
+                                                       Vocabulary vocabulary)
 {
     constexpr std::pair<std::size_t, std::size_t> choices[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     for (const auto& [i, j] : choices)
-        if (i < reference.size() && j < target.size()
-            && (meet(reference[i], target[j])
+        if (i < reference.size() && j < target.size() && (i == 0 || isMark(reference[0]))
+            && (j == 0 || isMark(target[0]))
+            && (meet(reference[i], target[j], vocabulary)
                 || commonStretch(reference, target, i, j).referenceLength > 0))
             return {i, j};
     return {0, 0};
@@ -84,21 +95,22 @@ bool haveBytes(std::span<const trace::Token> tokens)
 }
 
 TokenAlignment alignBytes(std::span<const trace::Token> reference,
-                          std::span<const trace::Token> target)
+                          std::span<const trace::Token> target, Vocabulary vocabulary)
 {
     TokenAlignment alignment;
-    auto [i, j] = differentBeginning(reference, target);
+    auto [i, j] = differentBeginning(reference, target, vocabulary);
     if (i + j > 0)
         alignment.blocks.push_back(
             {0, 0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), false});
     while (i < reference.size() && j < target.size()) {
-        if (meet(reference[i], target[j])) {
+        if (meet(reference[i], target[j], vocabulary)) {
             addEqual(i++, j++, alignment.blocks);
             continue;
         }
         const TokenBlock block = commonStretch(reference, target, i, j);
         if (block.referenceLength == 0) {
             alignment.split = static_cast<std::uint32_t>(i);
+            alignment.targetSplit = static_cast<std::uint32_t>(j);
             return alignment;
         }
         alignment.blocks.push_back(block);

@@ -3,6 +3,8 @@
 
 #include "core/diff/comparison.h"
 
+#include "core/diff/tolerance_check.h"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -97,6 +99,8 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
     auto aligned = align(*reference, *target, alignment);
     if (!aligned)
         return aligned.error();
+    if (auto checked = checkTolerance(*reference, *target, options); !checked)
+        return checked.error();
     const auto pairs = std::make_shared<const Alignment>(std::move(*aligned));
     progress.done.store(0);
     progress.total.store(pairs->rows.size());

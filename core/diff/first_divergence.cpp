@@ -4,9 +4,11 @@
 #include "core/diff/first_divergence.h"
 
 #include "core/base/text.h"
+#include "core/diff/flip_class.h"
 #include "core/diff/logits_record.h"
 #include "core/diff/origin.h"
 #include "core/diff/site_values.h"
+#include "core/diff/tolerance_check.h"
 
 #include <algorithm>
 
@@ -44,6 +46,10 @@ Divergence atSite(const FoldView& view, std::size_t row, std::size_t tapPair)
                                                ? Site::State::NotRecorded
                                                : view.records[r]->sites[t].state;
                                 }};
+    if (view.records[row] != nullptr)
+        divergence.amplification = amplificationOf(
+            view.reference.header(), view.alignment.taps,
+            [&](std::size_t t) -> const Site& { return view.records[row]->sites[t]; }, tapPair);
     const Site::State state = context.state(row, tapPair);
     if (state == Site::State::Different)
         divergence.origin = originOf(context, row, tapPair);
@@ -67,7 +73,7 @@ void fillElement(const SiteValues& values, std::uint32_t element, Divergence& di
 {
     const std::uint64_t a = values.referenceBits(element);
     const auto b = values.targetBits(element);
-    divergence.element = element;
+    divergence.element = values.referenceElement(element);
     divergence.referenceBits = a;
     divergence.referenceValue = values.referenceValue(element);
     if (!b) {
@@ -274,10 +280,10 @@ std::string quoted(const trace::Token& token)
 std::optional<Divergence> firstToken(const FoldView& view)
 {
     for (const Alignment::SamplePair& sample : view.alignment.samples) {
-        if (!sample.split || *sample.split == 0)
+        if (!sample.split || *sample.split == 0 || !sample.targetSplit)
             continue;
         const trace::Token& ours = view.reference.tokens(sample.reference)[*sample.split];
-        const trace::Token& theirs = view.target.tokens(sample.target)[*sample.split];
+        const trace::Token& theirs = view.target.tokens(sample.target)[*sample.targetSplit];
         if (!ours.response || !theirs.response)
             continue;
         const auto& rows = view.alignment.rows;
@@ -296,12 +302,71 @@ std::optional<Divergence> firstToken(const FoldView& view)
     return std::nullopt;
 }
 
+/// The first thing beyond the tolerance, told as what it is: an element, experts, or the logits.
+std::optional<Divergence> firstBeyondTolerance(const FoldView& view, const ToleranceFindings& found)
+{
+    if (!found.first)
+        return std::nullopt;
+    const auto& [row, tapPair, router, criterion] = *found.first;
+    Divergence divergence;
+    if (tapPair) {
+        divergence = atSite(view, row, *tapPair);
+        if (const Site& site = view.records[row]->sites[*tapPair]; site.valuesCompared)
+            fillWorst(view, row, *tapPair, site, divergence);
+    } else if (router) {
+        divergence = atRouter(view, row, view.router(*router));
+    } else {
+        const LogitsRow& logits = view.records[row]->logits.row;
+        divergence = atLogits(view, row, logits.referenceTop, logits.targetTop);
+    }
+    divergence.note = "beyond " + criterion;
+    return divergence;
+}
+
+std::optional<Divergence> beyondFloor(const FoldView& view)
+{
+    const auto site = view.options.floor == nullptr ? std::nullopt : firstBeyondFloor(view);
+    if (!site)
+        return std::nullopt;
+    const auto& [row, tapPair] = *site;
+    Divergence divergence = atSite(view, row, tapPair);
+    fillWorst(view, row, tapPair, view.records[row]->sites[tapPair], divergence);
+    return divergence;
+}
+
 } // namespace
+
+void nameFlip(const FoldView& view, Report& report)
+{
+    if (!report.first.argmax)
+        return;
+    const auto& rows = view.alignment.rows;
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const RowPair& pair) {
+        return pair.reference == report.first.argmax->row;
+    });
+    const Measure* flips = report.findMeasure("F4");
+    std::optional<double> bound;
+    if (flips != nullptr && flips->parameters.contains("near_tie_bound"))
+        bound = flips->parameters.at("near_tie_bound");
+    report.first.argmax->flipClass = nameOf(
+        flipClassOf(view.records[static_cast<std::size_t>(row - rows.begin())]->logits, bound));
+}
+
+void addTolerance(const FoldView& view, Report& report)
+{
+    if (view.options.tolerance == nullptr)
+        return;
+    ToleranceFindings found = judge(view);
+    report.first.tolerance = firstBeyondTolerance(view, found);
+    report.toleranceProfile = view.options.tolerance->name();
+    report.tolerance = std::move(found.outcomes);
+}
 
 FirstDivergences findFirst(const FoldView& view)
 {
     FirstDivergences first;
     first.bitwise = firstBitwise(view);
+    first.floor = beyondFloor(view);
     first.topK = firstTopK(view);
     first.experts = firstExperts(view);
     first.argmax = firstArgmax(view);

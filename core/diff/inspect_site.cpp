@@ -38,7 +38,7 @@ struct Badness
 ElementPair elementOf(const SiteValues& values, std::uint32_t element)
 {
     ElementPair pair;
-    pair.element = element;
+    pair.element = values.referenceElement(element);
     pair.referenceBits = values.referenceBits(element);
     pair.referenceValue = values.referenceValue(element);
     const auto bits = values.targetBits(element);
@@ -125,24 +125,6 @@ OriginContext contextOf(const trace::Run& reference, const trace::Run& target, c
             [&report](std::size_t row, std::size_t tap) { return report.site(row, tap).state; }};
 }
 
-/// Relative L2 of the output over the largest of its inputs'.
-std::optional<double> amplificationOf(const trace::Run& reference, const Report& report,
-                                      std::size_t row, std::size_t tapPair)
-{
-    const Site& output = report.site(row, tapPair);
-    if (!output.valuesCompared)
-        return std::nullopt;
-    double largest = 0;
-    for (const trace::TapIndex input :
-         reference.header().taps[indexOf(report.tapPairs[tapPair].reference)].inputs) {
-        const auto pair = pairOfTap(report.tapPairs, input);
-        if (pair && report.site(row, *pair).valuesCompared)
-            largest = std::max(largest, report.site(row, *pair).relativeL2());
-    }
-    const double amplification = output.relativeL2() / largest;
-    return std::isfinite(amplification) ? std::optional(amplification) : std::nullopt;
-}
-
 } // namespace
 
 Result<SiteDetail> inspectSite(const trace::Run& reference, const trace::Run& target,
@@ -158,7 +140,9 @@ Result<SiteDetail> inspectSite(const trace::Run& reference, const trace::Run& ta
     detail.targetType = target.header().taps[indexOf(tap.target)].dtype;
     if (detail.site.state == Site::State::Different)
         detail.origin = originOf(contextOf(reference, target, report), rowPair, tapPair);
-    detail.amplification = amplificationOf(reference, report, rowPair, tapPair);
+    detail.amplification = amplificationOf(
+        reference.header(), report.tapPairs,
+        [&](std::size_t pair) -> const Site& { return report.site(rowPair, pair); }, tapPair);
     if (reference.header().level != trace::Level::Full
         || target.header().level != trace::Level::Full)
         return detail;

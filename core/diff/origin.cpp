@@ -4,6 +4,7 @@
 #include "core/diff/origin.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace moire::diff {
@@ -44,14 +45,46 @@ Origin overEarlierRows(const OriginContext& context, std::size_t row,
 
 } // namespace
 
-std::optional<std::size_t> pairOfTap(std::span<const TapPair> taps, trace::TapIndex reference)
+std::pair<std::size_t, std::size_t> pairsOfTap(std::span<const TapPair> taps,
+                                               trace::TapIndex reference)
 {
-    const auto at = std::lower_bound(
+    const auto begin = std::lower_bound(
         taps.begin(), taps.end(), reference,
         [](const TapPair& pair, trace::TapIndex wanted) { return pair.reference < wanted; });
-    if (at == taps.end() || at->reference != reference)
+    const auto end = std::find_if(begin, taps.end(), [reference](const TapPair& pair) {
+        return pair.reference != reference;
+    });
+    return {static_cast<std::size_t>(begin - taps.begin()),
+            static_cast<std::size_t>(end - taps.begin())};
+}
+
+std::optional<std::size_t> pairOfTap(std::span<const TapPair> taps, trace::TapIndex reference)
+{
+    const auto [begin, end] = pairsOfTap(taps, reference);
+    return begin == end ? std::nullopt : std::optional(begin);
+}
+
+std::optional<double> amplificationOf(const trace::RunHeader& reference,
+                                      std::span<const TapPair> taps,
+                                      const std::function<const Site&(std::size_t tap)>& site,
+                                      std::size_t tapPair)
+{
+    if (!site(tapPair).valuesCompared)
         return std::nullopt;
-    return static_cast<std::size_t>(at - taps.begin());
+    double largest = 0;
+    for (const trace::TapIndex input : reference.taps[indexOf(taps[tapPair].reference)].inputs) {
+        const auto [begin, end] = pairsOfTap(taps, input);
+        Site whole;
+        for (std::size_t pair = begin; pair < end; ++pair) {
+            if (!site(pair).valuesCompared)
+                continue;
+            whole.sumSquares += site(pair).sumSquares;
+            whole.referenceSquares += site(pair).referenceSquares;
+        }
+        largest = std::max(largest, whole.relativeL2());
+    }
+    const double amplification = site(tapPair).relativeL2() / largest;
+    return std::isfinite(amplification) ? std::optional(amplification) : std::nullopt;
 }
 
 Origin originOf(const OriginContext& context, std::size_t row, std::size_t tap)
@@ -62,10 +95,17 @@ Origin originOf(const OriginContext& context, std::size_t row, std::size_t tap)
         ours.inputsComplete && theirs.inputsComplete ? Origin::Introduced : Origin::Unknown;
     std::vector<std::size_t> earlier;
     for (const trace::TapIndex input : ours.inputs) {
-        const auto pair = pairOfTap(context.taps, input);
-        origin = merge(origin, pair ? context.state(row, *pair) : Site::State::NotRecorded);
-        if (pair && isReadAtEarlierRows(context.reference.taps[indexOf(input)]))
-            earlier.push_back(*pair);
+        const trace::Tap& read = context.reference.taps[indexOf(input)];
+        const auto [begin, end] = pairsOfTap(context.taps, input);
+        std::uint64_t covered = 0;
+        for (std::size_t pair = begin; pair < end; ++pair) {
+            covered += context.taps[pair].width;
+            origin = merge(origin, context.state(row, pair));
+            if (isReadAtEarlierRows(read))
+                earlier.push_back(pair);
+        }
+        if (covered < read.width)
+            origin = merge(origin, Site::State::NotRecorded);
     }
     if (origin == Origin::Carried || !ours.readsEarlierRows)
         return origin;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace moire::diff {
 
@@ -27,7 +28,17 @@ struct OriginContext
 /// Carried: any of those differs. Unknown: otherwise. For a site that differs.
 Origin originOf(const OriginContext& context, std::size_t row, std::size_t tap);
 
-/// The tap pair of a tap of the reference, when it is compared.
+/// The tap pairs of a tap of the reference, [first, last): one, none, or its slices.
+std::pair<std::size_t, std::size_t> pairsOfTap(std::span<const TapPair> taps,
+                                               trace::TapIndex reference);
+/// The first of them.
 std::optional<std::size_t> pairOfTap(std::span<const TapPair> taps, trace::TapIndex reference);
+
+/// Relative L2 of a site over the largest of the op's inputs at the same row, an input's slices
+/// together; none where values are missing or no input differs.
+std::optional<double> amplificationOf(const trace::RunHeader& reference,
+                                      std::span<const TapPair> taps,
+                                      const std::function<const Site&(std::size_t tap)>& site,
+                                      std::size_t tapPair);
 
 } // namespace moire::diff

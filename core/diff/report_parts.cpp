@@ -60,8 +60,7 @@ std::vector<TapReport> tapReports(const FoldView& view)
     return reports;
 }
 
-SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pair,
-                          std::uint64_t notComparable)
+SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pair)
 {
     const trace::Sample& sample = view.reference.samples()[indexOf(pair.reference)];
     SampleReport report;
@@ -71,7 +70,8 @@ SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pai
     report.target = pair.target;
     report.category = sample.category;
     report.split = pair.split;
-    report.notComparable = notComparable;
+    report.notComparable = pair.notComparable;
+    report.blocks = pair.blocks;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
         ++report.rowsCompared;
         const std::uint32_t position = view.alignment.rows[row].position;
@@ -87,36 +87,9 @@ SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pai
     return report;
 }
 
-/// Rows at or after each pair's split, both sides together.
-std::vector<std::uint64_t> rowsAfterSplits(const FoldView& view)
-{
-    const auto count = [](const trace::Run& run) {
-        std::vector<std::vector<std::uint32_t>> positions(run.samples().size());
-        for (trace::RowIndex r = 0; r < run.rowCount(); ++r) {
-            const trace::Row row = run.row(r);
-            positions[indexOf(row.sample)].push_back(row.position);
-        }
-        return positions;
-    };
-    const auto ours = count(view.reference);
-    const auto theirs = count(view.target);
-    std::vector<std::uint64_t> after;
-    for (const Alignment::SamplePair& pair : view.alignment.samples) {
-        const auto late = [&](const std::vector<std::uint32_t>& positions) {
-            return pair.split ? std::count_if(positions.begin(), positions.end(),
-                                              [&](std::uint32_t p) { return p >= *pair.split; })
-                              : 0;
-        };
-        after.push_back(static_cast<std::uint64_t>(late(ours[indexOf(pair.reference)])
-                                                   + late(theirs[indexOf(pair.target)])));
-    }
-    return after;
-}
-
 std::vector<SampleReport> sampleReports(const FoldView& view)
 {
     std::vector<SampleReport> reports;
-    const std::vector<std::uint64_t> after = rowsAfterSplits(view);
     FoldView part = view;
     std::size_t row = view.rowBegin;
     for (std::size_t i = 0; i < view.alignment.samples.size(); ++i) {
@@ -125,7 +98,7 @@ std::vector<SampleReport> sampleReports(const FoldView& view)
         while (row < view.rowEnd && view.alignment.rows[row].sample == pair.reference)
             ++row;
         part.rowEnd = row;
-        reports.push_back(sampleReport(part, pair, after[i]));
+        reports.push_back(sampleReport(part, pair));
     }
     return reports;
 }

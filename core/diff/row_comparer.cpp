@@ -5,7 +5,10 @@
 
 #include "core/diff/logits_record.h"
 #include "core/diff/route_record.h"
+#include "core/diff/site_values.h"
 #include "core/diff/slot_pairing.h"
+#include "core/diff/tap_names.h"
+#include "core/diff/tolerance_check.h"
 #include "core/numeric/element_pair.h"
 
 #include <array>
@@ -147,7 +150,7 @@ Result<const std::byte*> ValueCursor::row(trace::TapIndex tap, trace::RowIndex r
 std::optional<std::size_t> headPair(const trace::Run& reference, const Alignment& alignment)
 {
     for (std::size_t i = 0; i < alignment.taps.size(); ++i)
-        if (reference.header().taps[indexOf(alignment.taps[i].reference)].name
+        if (hubName(reference.header().taps[indexOf(alignment.taps[i].reference)].name)
             == trace::headTapName)
             return i;
     return std::nullopt;
@@ -162,6 +165,7 @@ RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
                     && target.header().level == trace::Level::Full)
     , m_head(headPair(reference, alignment))
     , m_comparesTables(alignment.comparesLogits)
+    , m_elementwise(elementwiseCriteria(reference, alignment, options.tolerance.get()))
     , m_referenceValues(reference)
     , m_targetValues(target)
 {}
@@ -199,14 +203,19 @@ Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
         const trace::TapIndex a = m_alignment.taps[i].reference;
         const trace::TapIndex b = m_alignment.taps[i].target;
         const trace::Tap& tap = m_reference.header().taps[indexOf(a)];
+        const trace::Tap& other = m_target.header().taps[indexOf(b)];
         Site& site = record.sites[i];
-        site.elements = tap.width;
+        site.elements = m_alignment.taps[i].width;
         if (m_readsValues) {
             if (auto done = compareValues(pair, i, record); !done)
                 return done;
+            if (auto done = checkTolerance(pair, i, record); !done)
+                return done;
             continue;
         }
-        if (tap.dtype == m_target.header().taps[indexOf(b)].dtype)
+        if (!m_alignment.taps[i].whole(tap.width, other.width))
+            continue; // digests and counts are of whole rows
+        if (tap.dtype == other.dtype)
             site.state = ours[indexOf(a)] == theirs[indexOf(b)] ? Site::State::Equal
                                                                 : Site::State::Different;
         const trace::Counts& first = ourCounts[indexOf(a)];
@@ -230,13 +239,17 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
     if (!target)
         return target.error();
     Site& site = record.sites[tapPair];
-    const RowValuesPair values{*reference, ours.dtype, *target, theirs.dtype, ours.width};
-    const bool digestsEqual = ours.dtype == theirs.dtype
+    const TapPair& taps = m_alignment.taps[tapPair];
+    const RowValuesPair values{*reference + taps.referenceOffset * numeric::sizeOf(ours.dtype),
+                               ours.dtype,
+                               *target + taps.targetOffset * numeric::sizeOf(theirs.dtype),
+                               theirs.dtype, taps.width};
+    const bool digestsTell = ours.dtype == theirs.dtype && taps.whole(ours.width, theirs.width);
+    const bool digestsEqual = digestsTell
                               && m_reference.digests(pair.reference)[indexOf(a)]
                                      == m_target.digests(pair.target)[indexOf(b)];
     if (ours.slots > 0 && !digestsEqual) {
-        auto pairing =
-            pairSlots(m_reference, m_target, m_alignment.routers, pair, m_alignment.taps[tapPair]);
+        auto pairing = pairSlots(m_reference, m_target, m_alignment.routers, pair, taps);
         if (!pairing)
             return pairing.error();
         if (*pairing) {
@@ -252,12 +265,28 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
     keepClasses(matrix, tapPair, record);
 
     // The digests were made from the same values when they were recorded.
-    if (ours.dtype == theirs.dtype && digestsEqual != (site.unequal == 0))
+    if (digestsTell && digestsEqual != (site.unequal == 0))
         return Error{Errc::Damaged, "values and digests of a row contradict each other",
                      m_reference.samples()[indexOf(pair.sample)].id + '/'
                          + std::to_string(pair.position) + '/' + ours.name + " in "
                          + m_reference.source() + " or " + m_target.source(),
                      "Run moire-diff verify on both files"};
+    return {};
+}
+
+/// What an element-wise tolerance says of a site that differs.
+Result<void> RowComparer::checkTolerance(const RowPair& pair, std::size_t tapPair,
+                                         RowRecord& record)
+{
+    if (m_elementwise.empty() || m_elementwise[tapPair] == nullptr
+        || record.sites[tapPair].state != Site::State::Different)
+        return {};
+    const auto values = SiteValues::read(m_reference, m_target, m_alignment.routers, pair,
+                                         m_alignment.taps[tapPair]);
+    if (!values)
+        return values.error();
+    record.elementwise.push_back(checkElements(*values, *m_elementwise[tapPair]));
+    record.elementwise.back().tap = static_cast<std::uint32_t>(tapPair);
     return {};
 }
 

@@ -14,6 +14,8 @@
 
 namespace moire::diff {
 
+struct Criterion;
+
 /// The row of a tap's values, from views that are asked for once and kept: consecutive rows cost
 /// one look-up a piece. One thread.
 class ValueCursor
@@ -44,6 +46,7 @@ public:
 private:
     Result<void> compareSites(const RowPair& pair, RowRecord& record);
     Result<void> compareValues(const RowPair& pair, std::size_t tapPair, RowRecord& record);
+    Result<void> checkTolerance(const RowPair& pair, std::size_t tapPair, RowRecord& record);
     Result<void> compareHead(const RowPair& pair, RowRecord& record);
 
     const trace::Run& m_reference;
@@ -52,6 +55,7 @@ private:
     bool m_readsValues;
     std::optional<std::size_t> m_head; ///< the tap pair of lm_head.out
     bool m_comparesTables;             ///< both have top-K tables, and no filter leaves them out
+    std::vector<const Criterion*> m_elementwise; ///< by tap pair, null: none; empty: no tolerance
     ValueCursor m_referenceValues;
     ValueCursor m_targetValues;
 };

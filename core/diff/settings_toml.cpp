@@ -3,7 +3,6 @@
 
 #include "core/diff/settings_file.h"
 
-#define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -50,13 +49,12 @@ Setting settingOf(const toml::node& node, std::uint32_t line)
 
 Result<Setting> parseToml(std::string_view text, const std::string& name)
 {
-    const toml::parse_result parsed = toml::parse(text);
-    if (!parsed) {
-        const toml::parse_error& error = parsed.error();
+    try {
+        return tableOf(toml::parse(text), 1);
+    } catch (const toml::parse_error& error) {
         return settingError(name, error.source().begin.line,
                             "is not TOML: " + std::string(error.description()));
     }
-    return tableOf(parsed.table(), 1);
 }
 
 } // namespace moire::diff

@@ -24,13 +24,15 @@ Result<SiteValues> SiteValues::read(const trace::Run& reference, const trace::Ru
     values.m_reference = *ours;
     values.m_target = *theirs;
     values.m_row = row;
+    values.m_tap = tap;
     values.m_slots = std::move(*slots);
     return values;
 }
 
 std::uint64_t SiteValues::referenceBits(std::uint32_t element) const
 {
-    return numeric::bitsAt(m_reference.row(m_row.reference), m_reference.dtype, element);
+    return numeric::bitsAt(m_reference.row(m_row.reference), m_reference.dtype,
+                           m_tap.referenceOffset + element);
 }
 
 std::optional<std::uint64_t> SiteValues::targetBits(std::uint32_t element) const
@@ -38,7 +40,7 @@ std::optional<std::uint64_t> SiteValues::targetBits(std::uint32_t element) const
     const auto place = m_slots ? m_slots->targetElement(element) : std::optional(element);
     if (!place)
         return std::nullopt;
-    return numeric::bitsAt(m_target.row(m_row.target), m_target.dtype, *place);
+    return numeric::bitsAt(m_target.row(m_row.target), m_target.dtype, m_tap.targetOffset + *place);
 }
 
 double SiteValues::referenceValue(std::uint32_t element) const

@@ -22,7 +22,13 @@ public:
     static Result<SiteValues> read(const trace::Run& reference, const trace::Run& target,
                                    RouterPairs routers, const RowPair& row, const TapPair& tap);
 
-    std::uint32_t width() const { return m_reference.width; }
+    /// Elements compared, numbered from 0: those of the slices, where the taps are cut.
+    std::uint32_t width() const { return m_tap.width; }
+    /// The number of such an element in the reference's whole tap.
+    std::uint32_t referenceElement(std::uint32_t element) const
+    {
+        return m_tap.referenceOffset + element;
+    }
     numeric::DType referenceType() const { return m_reference.dtype; }
     numeric::DType targetType() const { return m_target.dtype; }
     bool sameType() const { return m_reference.dtype == m_target.dtype; }
@@ -44,6 +50,7 @@ public:
 private:
     trace::ValueView m_reference, m_target;
     RowPair m_row;
+    TapPair m_tap;
     std::optional<SlotPairing> m_slots;
 };
 

@@ -20,7 +20,8 @@ std::optional<std::size_t> routerOfSlots(const trace::RunHeader& reference,
                                          const TapPair& tap)
 {
     const trace::Tap& ours = reference.taps[indexOf(tap.reference)];
-    if (ours.slots == 0 || ours.slots != target.taps[indexOf(tap.target)].slots)
+    const trace::Tap& theirs = target.taps[indexOf(tap.target)];
+    if (ours.slots == 0 || ours.slots != theirs.slots || !tap.whole(ours.width, theirs.width))
         return std::nullopt;
     for (std::size_t i = 0; i < routers.size(); ++i) {
         const trace::RouterLayer& router = reference.routers[routers[i].first];

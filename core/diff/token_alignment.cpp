@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <unordered_map>
 
 namespace moire::diff {
 
@@ -83,42 +84,54 @@ private:
     std::vector<TokenMatch> m_matches;
 };
 
-/// Hyyrö's recurrence over all of a: V ← (V + (V & M)) | (V & ~M), M the places of a's id in b. The
-/// zero bits of V[0 … j) count the longest common subsequence of a and the first j of b (the last
-/// j, backwards).
+/// Hyyrö's recurrence for one id: V ← (V + (V & M)) | (V & ~M), M its places in b, which lie in the
+/// words from first to last. Words before those, and behind once no carry is left, stay as they
+/// are.
+void addOccurrences(const std::vector<Word>& matches, std::size_t first, std::size_t last,
+                    std::vector<Word>& state)
+{
+    Word carry = 0;
+    for (std::size_t w = first; w < state.size() && (w <= last || carry != 0); ++w) {
+        const Word v = state[w];
+        const Word hit = v & matches[w];
+        Word sum = 0;
+        const bool over = __builtin_add_overflow(v, hit, &sum);
+        const bool more = __builtin_add_overflow(sum, carry, &sum);
+        carry = static_cast<Word>(over || more);
+        state[w] = sum | (v & ~matches[w]);
+    }
+}
+
+/// The recurrence over all of a. The zero bits of the result's first j count the longest common
+/// subsequence of a and the first j of b (the last j, backwards).
 std::vector<Word> Aligner::sweep(std::size_t aBegin, std::size_t aEnd, std::size_t bBegin,
                                  std::size_t bEnd, Direction direction) const
 {
     const std::size_t words = (bEnd - bBegin + wordBits - 1) / wordBits;
     std::vector<Word> state(words, ~Word{0});
-    std::vector<Word> matches(words, 0);
+    std::vector<Word> scratch(words, 0);
+    std::unordered_map<std::int32_t, std::vector<Word>> frequent; // at most 64 ids, m/64 words each
+    const bool forwards = direction == Direction::Forwards;
     const auto bitOf = [&](std::uint32_t place) {
-        return direction == Direction::Forwards ? place - bBegin : bEnd - 1 - place;
+        return forwards ? place - bBegin : bEnd - 1 - place;
     };
     for (std::size_t i = 0; i < aEnd - aBegin; ++i) {
-        const std::size_t a = direction == Direction::Forwards ? aBegin + i : aEnd - 1 - i;
-        const auto places = m_places.of(m_reference[a], bBegin, bEnd);
+        const std::int32_t id = m_reference[forwards ? aBegin + i : aEnd - 1 - i];
+        const auto places = m_places.of(id, bBegin, bEnd);
         if (places.empty())
             continue;
-        for (const std::uint32_t place : places)
-            matches[bitOf(place) / wordBits] |= Word{1} << (bitOf(place) % wordBits);
-        // Words before the first match, and behind the last one once no carry is left, stay as
-        // they are.
-        const bool forwards = direction == Direction::Forwards;
-        const std::size_t first = bitOf(forwards ? places.front() : places.back()) / wordBits;
-        const std::size_t last = bitOf(forwards ? places.back() : places.front()) / wordBits;
-        Word carry = 0;
-        for (std::size_t w = first; w < words && (w <= last || carry != 0); ++w) {
-            const Word v = state[w];
-            const Word hit = v & matches[w];
-            Word sum = 0;
-            const bool over = __builtin_add_overflow(v, hit, &sum);
-            const bool more = __builtin_add_overflow(sum, carry, &sum);
-            carry = static_cast<Word>(over || more);
-            state[w] = sum | (v & ~matches[w]);
+        const bool keep = places.size() > words;
+        std::vector<Word>& matches = keep ? frequent[id] : scratch;
+        if (matches.empty() || !keep) {
+            matches.resize(words, 0);
+            for (const std::uint32_t place : places)
+                matches[bitOf(place) / wordBits] |= Word{1} << (bitOf(place) % wordBits);
         }
-        for (const std::uint32_t place : places)
-            matches[bitOf(place) / wordBits] = 0;
+        addOccurrences(matches, bitOf(forwards ? places.front() : places.back()) / wordBits,
+                       bitOf(forwards ? places.back() : places.front()) / wordBits, state);
+        if (!keep)
+            for (const std::uint32_t place : places)
+                matches[bitOf(place) / wordBits] = 0;
     }
     return state;
 }
@@ -241,7 +254,7 @@ TokenAlignment alignTokens(std::span<const std::int32_t> reference,
         alignment.blocks.push_back({0, 0, equal, equal});
     if (ours == reference.end() || theirs == target.end())
         return alignment;
-    alignment.split = equal;
+    alignment.split = alignment.targetSplit = equal;
     const auto matches = longestCommonSubsequence(reference.subspan(equal), target.subspan(equal));
     for (std::size_t begin = 0; begin < matches.size();) {
         std::size_t end = begin + 1;

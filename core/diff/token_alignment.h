@@ -35,6 +35,7 @@ inline constexpr std::uint32_t trustedRun = 8;
 struct TokenAlignment
 {
     std::optional<std::uint32_t> split; ///< first index whose ids differ; none: one is a prefix
+    std::optional<std::uint32_t> targetSplit; ///< the same place in the target
     /// The equal beginning, then runs of at least trustedRun ids found by re-alignment.
     std::vector<TokenBlock> blocks;
 };

@@ -31,7 +31,7 @@ struct Criterion
         Kl,       ///< "kl<=1e-4": forward KL of the logits row in nats
         TopK, ///< "topk>=0.8", "topk[k=10]>=0.8": |A∩B| / K of the logits row, K = 5 unless given
         Routes, ///< "routes>=1": |A∩B| / k of a MoE layer's experts at a row
-        Tokens, ///< "tokens>=0.99": share of a sample's tokens chosen alike, see METRICS.md
+        Tokens, ///< "tokens>=0.99": share of a sample's tokens chosen alike, see COMPARING.md
         Floor,  ///< "floor(2)": relative L2 ≤ 2 × that of two repeats of the reference
     };
     Kind kind = Kind::Bitwise;

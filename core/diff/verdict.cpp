@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/base/text.h"
+#include "core/diff/cause.h"
+#include "core/diff/first_divergence.h"
+#include "core/diff/inspect.h"
+#include "core/diff/noise_floor.h"
 #include "core/diff/report_parts.h"
+#include "core/diff/tolerance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -81,10 +87,9 @@ std::string originText(const Divergence& divergence)
 
 std::string firstText(const FoldView& view, const Divergence& divergence)
 {
-    std::string text = "First divergence: sample " + base::visibleText(divergence.sample)
-                       + ", token " + std::to_string(divergence.position)
-                       + tokenText(view, divergence) + " (" + std::string(nameOf(divergence.phase))
-                       + "), ";
+    std::string text = "First divergence: " + sampleWords(divergence.sample) + ", token "
+                       + std::to_string(divergence.position) + tokenText(view, divergence) + " ("
+                       + std::string(nameOf(divergence.phase)) + "), ";
     if (divergence.layer >= 0)
         text += "layer " + std::to_string(divergence.layer) + ", ";
     text += shortTap(divergence) + ": ";
@@ -93,8 +98,7 @@ std::string firstText(const FoldView& view, const Divergence& divergence)
 
 std::string placeOf(const Divergence& divergence)
 {
-    return "token " + std::to_string(divergence.position) + " of sample "
-           + base::visibleText(divergence.sample);
+    return "token " + std::to_string(divergence.position) + " of " + sampleWords(divergence.sample);
 }
 
 /// What came of the first divergence: tokens, best tokens, experts, top-5 sets.
@@ -123,27 +127,37 @@ std::string consequences(const Report& report)
     return text.empty() ? text : text + '.';
 }
 
+/// "1 sample and 6 rows of the reference"; empty when nothing is left over on that side.
+std::string leftOverOf(std::uint64_t samples, std::uint64_t rows, std::uint64_t taps,
+                       const std::string& side)
+{
+    std::vector<std::string> parts;
+    if (samples > 0)
+        parts.push_back(counted(samples, "sample"));
+    if (rows > 0)
+        parts.push_back(counted(rows, "row"));
+    if (taps > 0)
+        parts.push_back(counted(taps, "tap"));
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+    return text.empty() ? text : text + " of the " + side;
+}
+
 /// What has no counterpart, as counts; empty when nothing.
 std::string leftOver(const AlignmentSummary& alignment)
 {
-    std::string text;
-    const auto add = [&](std::uint64_t count, const std::string& noun, const std::string& side) {
-        if (count == 0)
-            return;
-        text += (text.empty() ? "" : ", ") + counted(count, noun) + " of the " + side;
-    };
-    add(alignment.samplesOnlyReference.size(), "sample", "reference");
-    add(alignment.samplesOnlyTarget.size(), "sample", "target");
-    add(alignment.rowsOnlyReference, "row", "reference");
-    add(alignment.rowsOnlyTarget, "row", "target");
-    add(alignment.tapsOnlyReference.size(), "tap", "reference");
-    add(alignment.tapsOnlyTarget.size(), "tap", "target");
+    const std::string ours =
+        leftOverOf(alignment.samplesOnlyReference.size(), alignment.rowsOnlyReference,
+                   alignment.tapsOnlyReference.size(), "reference");
+    const std::string theirs =
+        leftOverOf(alignment.samplesOnlyTarget.size(), alignment.rowsOnlyTarget,
+                   alignment.tapsOnlyTarget.size(), "target");
+    const std::string text = ours + (ours.empty() || theirs.empty() ? "" : " and ") + theirs;
     if (text.empty())
         return text;
-    return text
-           + (text.find(',') == std::string::npos && text.starts_with("1 ")
-                  ? " has no counterpart"
-                  : " have no counterpart");
+    const bool single = text.starts_with("1 ") && text.find(" and ") == std::string::npos;
+    return text + (single ? " has no counterpart" : " have no counterpart");
 }
 
 bool isMissing(const AlignmentSummary& alignment)
@@ -185,14 +199,59 @@ std::string equalText(const FoldView& view, const Report& report)
     return "Equal in what was compared (" + size + "); " + left + '.';
 }
 
+/// How the tolerance was met; empty without one.
+std::string toleranceText(const Report& report)
+{
+    if (report.toleranceProfile.empty())
+        return {};
+    std::uint64_t checked = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t open = 0;
+    for (const CriterionOutcome& outcome : report.tolerance) {
+        checked += outcome.checked;
+        failed += outcome.failed;
+        open += outcome.undecided;
+    }
+    const std::string name = "tolerance (" + base::visibleText(report.toleranceProfile) + ")";
+    const std::string undecidedText =
+        open == 0 ? "" : "; " + counted(open, "check") + " could not be decided without values";
+    if (failed == 0 && open < checked)
+        return "Within " + name + ": " + counted(checked - open, "check") + undecidedText + ". ";
+    if (failed == 0)
+        return "The " + name + " could not be decided" + undecidedText + ". ";
+    std::string text = "Beyond " + name + " in " + std::to_string(failed) + " of "
+                       + counted(checked, "check") + undecidedText;
+    if (report.first.tolerance)
+        text += ", first at " + placeOf(*report.first.tolerance) + " in "
+                + report.first.tolerance->tap + " (" + report.first.tolerance->note + ')';
+    return text + ". ";
+}
+
+/// Whether the tolerance leaves anything to complain about; free runs that part do unless a
+/// criterion speaks of tokens.
+bool isBeyondTolerance(const FoldView& view, const Report& report)
+{
+    const bool open = std::any_of(
+        report.tolerance.begin(), report.tolerance.end(),
+        [](const CriterionOutcome& outcome) { return outcome.failed + outcome.undecided > 0; });
+    return open
+           || (splits(view) && !view.options.allowMissing
+               && !view.options.tolerance->uses(Criterion::Kind::Tokens));
+}
+
 } // namespace
 
 void addVerdict(const FoldView& view, Report& report)
 {
+    addTolerance(view, report);
+    nameFlip(view, report);
+    if (view.options.floor != nullptr)
+        report.noiseFloor = view.options.floor->source();
     const FirstDivergences& first = report.first;
     std::string text;
     for (const std::string& remark : report.alignment.remarks)
         text += remark + ". ";
+    text += toleranceText(report);
     const bool different = first.bitwise || first.topK || first.experts || first.argmax
                            || first.token || first.nonFinite || splits(view);
     if (first.bitwise) {
@@ -207,7 +266,10 @@ void addVerdict(const FoldView& view, Report& report)
     report.verdict = text;
     const bool missing =
         (isMissing(report.alignment) || undecided(view) > 0) && !view.options.allowMissing;
-    report.exit = different || missing ? 1 : 0;
+    const bool divergent =
+        view.options.tolerance == nullptr ? different : isBeyondTolerance(view, report);
+    report.exit = divergent || missing ? 1 : 0;
+    addCause(view, report);
 }
 
 } // namespace moire::diff

@@ -166,6 +166,7 @@ void ComparisonTest::nothingInCommon()
     };
     PlainRun target = run;
     target.samples[0].id = "another";
+    target.tokens[0][0] = {79, false, -1, "other"}; // nor the same prompt
     expectIncomparable(target);
     target = run;
     for (trace::Tap& tap : target.header.taps)
@@ -175,7 +176,7 @@ void ComparisonTest::nothingInCommon()
     target.header.logits = {};
     expectIncomparable(target);
     target = run;
-    target.tokens[0][0].id += 1;
+    target.tokens[0][0] = {79, false, -1, "other"};
     expectIncomparable(target);
     target = run;
     target.rows.clear();
@@ -190,7 +191,7 @@ void ComparisonTest::leftOverMakesOne()
     Report report = compared(run, target);
     QCOMPARE(report.exit, 1);
     QVERIFY(report.verdict.find("Equal in what was compared (8 rows × 18 taps)") == 0);
-    QVERIFY(report.verdict.find("1 tap of the reference, 1 tap of the target have no counterpart")
+    QVERIFY(report.verdict.find("1 tap of the reference and 1 tap of the target have no counterpart")
             != std::string::npos);
     QCOMPARE(compared(run, target, 1, {.allowMissing = true}).exit, 0);
 

@@ -320,7 +320,7 @@ void FirstDivergenceTest::promptsThatDiffer()
 {
     const PlainRun run = randomRun(26, 2, 8);
     PlainRun target = run;
-    target.tokens[0][2].id += 1;
+    target.tokens[0][2] = {79, false, -1, "other"};
     const Report report = compared(run, target);
     QVERIFY(!report.first.token);
     QCOMPARE(report.exit, 1);
