@@ -7,6 +7,8 @@
 #include "core/store/run_tables.h"
 #include "core/trace/row_block.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <set>
@@ -19,6 +21,18 @@ namespace {
 bool sameBits(float a, float b)
 {
     return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// Mean and L2 may have been summed in another order and precision, but not be another number.
+bool sumsAgree(const trace::Statistics& expected, const trace::Statistics& recorded, double width)
+{
+    constexpr double share = 1e-3;
+    const auto close = [&](double a, double b, double scale) {
+        return a == b || std::abs(a - b) <= share * scale;
+    };
+    const double l2 = expected.l2;
+    return close(expected.l2, recorded.l2, l2)
+           && close(expected.mean, recorded.mean, l2 / std::sqrt(width));
 }
 
 /// One walk over an open capture.
@@ -83,8 +97,10 @@ private:
                 noteRow(r, fault->place, fault->sentence);
         checkPosition(r);
         checkCounts(r);
-        if (m_tables.header.level == trace::Level::Full)
+        if (m_tables.header.level == trace::Level::Full) {
             checkValues(r);
+            checkTopK(r);
+        }
         checkIds(r);
     }
 
@@ -131,7 +147,36 @@ private:
                 && !(summary.statistics.min == statistics.min
                      && summary.statistics.max == statistics.max))
                 noteRow(r, "/statistics", "the values of " + tap.name + " give other extremes");
+            else if (summary.counts.finite > 0
+                     && !sumsAgree(summary.statistics, statistics, tap.width))
+                noteRow(r, "/statistics", "the values of " + tap.name + " give another mean or L2");
         }
+    }
+
+    /// The top-K table and the token's score against the logits themselves.
+    void checkTopK(std::uint64_t r)
+    {
+        const trace::RunHeader& header = m_tables.header;
+        const auto head =
+            std::find_if(header.taps.begin(), header.taps.end(),
+                         [](const trace::Tap& tap) { return tap.name == trace::headTapName; });
+        if (header.logits.vocabulary == 0 || head == header.taps.end()
+            || head->width != header.logits.vocabulary || head->dtype != header.logits.dtype)
+            return;
+        const auto tap = static_cast<std::size_t>(head - header.taps.begin());
+        const RowRecord row = m_rows.record(r);
+        trace::LogitsInfo info = header.logits;
+        info.asked = 0;
+        trace::TopKBlock expected;
+        const trace::TokenScore score =
+            trace::appendTopK(info, m_rows.line(tableOfTap(header, tap), r), row.scoreId, expected);
+        for (std::size_t i = 0; i < info.topK; ++i)
+            if (at<std::int32_t>(TopKIds, r, i) != expected.ids[i]
+                || (expected.ids[i] >= 0
+                    && !sameBits(at<float>(TopKValues, r, i), expected.values[i])))
+                return noteRow(r, "/top_k", "the logits give another ranking");
+        if (row.scoreId >= 0 && row.scoreRank != score.rank)
+            noteRow(r, "/rows", "the logits give the token another rank");
     }
 
     void checkIds(std::uint64_t r)

@@ -22,7 +22,8 @@ struct Finding
 };
 
 /// Reads a whole capture file and holds it against itself: table digests, roll-ups, side digests,
-/// row digests and counts from the values, every index in range. Empty: sound (an incomplete file
+/// row digests, counts and statistics from the values, the top-K table and ranks from the logits,
+/// every index in range. Empty: sound (an incomplete file
 /// is, as far as its committed rows go). Ends early after `limit` findings. Error: the file cannot
 /// be read as a capture at all, or Cancelled. Progress counts rows.
 Result<std::vector<Finding>> verify(const std::filesystem::path& path, std::stop_token stop,
