@@ -71,6 +71,7 @@ Result<void> MappedRun::State::read()
 
 Result<void> MappedRun::State::checkRowTable()
 {
+    rows.prefetch(Rows);
     std::uint64_t digest = 0;
     constexpr std::uint64_t words = sizeof(RowRecord) / 8;
     for (RowIndex r = 0; r < rows.rowCount(); ++r) {

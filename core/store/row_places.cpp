@@ -6,6 +6,8 @@
 #include "core/numeric/digest.h"
 
 #include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace moire::store {
 
@@ -41,6 +43,21 @@ RowRecord RowPlaces::record(std::uint64_t r) const
     RowRecord record;
     std::memcpy(&record, line(Rows, r), sizeof record);
     return record;
+}
+
+void RowPlaces::prefetch(std::uint32_t table) const
+{
+    static const auto pageBytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const Place& place = m_places[table];
+    if (place.addresses == nullptr)
+        return;
+    for (std::uint64_t r = 0; r < m_rows; r += m_rowsPerChunk) {
+        const std::uint64_t rows = std::min(m_rowsPerChunk, m_rows - r);
+        const auto begin = reinterpret_cast<std::uintptr_t>(line(table, r));
+        const std::uintptr_t page = begin / pageBytes * pageBytes;
+        ::madvise(reinterpret_cast<void*>(page), begin - page + rows * place.lineBytes,
+                  MADV_WILLNEED); // advice only: reading goes on without it
+    }
 }
 
 std::uint64_t RowPlaces::end() const

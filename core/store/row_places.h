@@ -44,6 +44,9 @@ public:
                                                 + r % m_rowsPerChunk * place.lineBytes;
     }
     RowRecord record(std::uint64_t r) const;
+    /// Asks the system for all shown lines of a table at once, before they are read in order: its
+    /// chunks lie far apart, and reading ahead from each would fetch what nobody asked for.
+    void prefetch(std::uint32_t table) const;
     /// Bytes of values a row.
     std::uint64_t valueBytes() const { return m_valueBytes; }
     /// The byte behind everything that is shown.
