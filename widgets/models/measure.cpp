@@ -71,7 +71,9 @@ float cellOf(const diff::Site& site, HeatMeasure measure)
     }
     if (!site.valuesCompared)
         return smallest;
-    if (site.classChanges > 0 && measure != HeatMeasure::UnequalShare)
+    // NaN or infinity on one side; zero against a small number has a size like any other.
+    const bool finite = site.finite == site.elements;
+    if (site.classChanges > 0 && !finite && measure != HeatMeasure::UnequalShare)
         return infinite;
     return positive(sizeOf(site, measure));
 }

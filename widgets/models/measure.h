@@ -36,7 +36,8 @@ inline constexpr float equal = 0.0F; ///< equal bits
 } // namespace cell
 
 /// The cell of a site. A site that differs is always positive: a size that underflows or that is
-/// not known (digests only) becomes the smallest positive float, a change of value class infinity.
+/// not known (digests only) becomes the smallest positive float, NaN or infinity on one side
+/// infinity.
 float cellOf(const diff::Site& site, HeatMeasure measure);
 
 /// The cell of a logits row under Kl, with the state of its `lm_head.out` site where there is one.

@@ -259,10 +259,11 @@ void Ladder::paintNote(QPainter& painter, const Columns& at) const
     const QFont font = m_look.font(TextRole::Small);
     const int left = at.target + headWord;
     const QRect room(left, 0, std::max(0, width() - Look::inset - left), headHeight);
-    bool tied = false;
-    for (const LadderEntry& entry : m_entries)
-        tied =
-            tied || valueText(entry, false).endsWith('=') || valueText(entry, true).endsWith('=');
+    bool tied = false; // among what is seen
+    for (int rank = 0; rank < shownRanks(); ++rank)
+        for (const bool target : {false, true})
+            if (const LadderEntry* entry = entryAt(rank, target))
+                tied = tied || valueText(*entry, target).endsWith('=');
     QStringList notes;
     for (const QString& note : m_notes) {
         if (tied)

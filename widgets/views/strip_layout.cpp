@@ -120,8 +120,10 @@ int StripLayout::offsetAligning(std::size_t column, double x, int viewWidth) con
     if (slot >= size())
         return 0;
     const double middle = (left(slot) + right(slot)) / 2.0;
-    return std::clamp(static_cast<int>(std::lround(middle - x)), 0,
-                      std::max(0, width() - viewWidth));
+    // Whole tokens only: at the ends of the view it stands beside its column.
+    const int least = std::min(right(slot) - viewWidth, left(slot));
+    const int offset = std::clamp(static_cast<int>(std::lround(middle - x)), least, left(slot));
+    return std::clamp(offset, 0, std::max(0, width() - viewWidth));
 }
 
 } // namespace moire::widgets

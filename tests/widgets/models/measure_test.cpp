@@ -71,8 +71,13 @@ void MeasureTest::aDifferenceIsAlwaysPositive()
     QVERIFY(cellOf(tiny, measure) > cell::equal);
     diff::Site nan = differing();
     nan.classChanges = 1;
+    nan.finite = nan.elements - 1;
     if (measure != HeatMeasure::UnequalShare)
         QVERIFY(std::isinf(cellOf(nan, measure)));
+    diff::Site fromZero = differing(); // 0 in one run, a small number in the other
+    fromZero.classChanges = 1;
+    fromZero.finite = fromZero.elements;
+    QCOMPARE(cellOf(fromZero, measure), cellOf(differing(), measure));
     QCOMPARE(cellOf(differing(), HeatMeasure::RelativeL2), 0.5F);
     QCOMPARE(cellOf(differing(), HeatMeasure::UnequalShare), 0.25F);
     QCOMPARE(cellOf(differing(), HeatMeasure::MaxUlp), 3.0F);
