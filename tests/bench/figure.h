@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 namespace moire::bench {
@@ -16,6 +17,21 @@ double secondsOf(Work&& work)
     const auto begin = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Seconds of processor that the calling thread spends in `work()`: on a busy machine the fairer
+/// measure of a loop of one thread.
+template <class Work>
+double processorSecondsOf(Work&& work)
+{
+    const auto now = [] {
+        timespec time{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    };
+    const double begin = now();
+    work();
+    return now() - begin;
 }
 
 enum class Sense

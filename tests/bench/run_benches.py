@@ -24,6 +24,16 @@ def line_of(figure: dict) -> str:
     )
 
 
+def processor() -> str:
+    """What kind of processor this is, and which of the instruction sets that the kernels know it has."""
+    known = ("sse4_1", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "neon", "asimd")
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    lines = {key.strip(): value.strip() for key, value in lines.items()}
+    flags = set((lines.get("flags") or lines.get("Features") or "").split())
+    return f"{lines.get('model name', 'unknown processor')}; features: {' '.join(f for f in known if f in flags) or 'none known'}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
@@ -35,6 +45,7 @@ def main() -> int:
         names = ", ".join(p.name.removeprefix("bench_") for p in sorted(options.folder.glob("bench_*")))
         print(f"There is no bench '{options.name}'; choose one of: {names}", file=sys.stderr)
         return 2
+    print(processor(), flush=True)
     figures = []
     for program in programs:
         done = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=False)

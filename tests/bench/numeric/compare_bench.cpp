@@ -1,139 +1,165 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/base/file.h"
 #include "core/numeric/element_pair.h"
 #include "core/numeric/simd_target.h"
+#include "core/store/mapped_run.h"
+#include "core/store/writer.h"
 #include "tests/bench/figure.h"
+#include "tests/bench/numeric/bench_files.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <random>
+#include <numeric>
 #include <string>
-#include <unistd.h>
+#include <thread>
 #include <vector>
 
-// compareElements over two mapped files in the page cache, against a plain loop that reads the same
-// bytes and sums their XOR, both on one thread. Prints bytes of both sides per second.
-
+/// All element-wise measures of a tap pair over two captures in the page cache, on one and two
+/// threads, against a plain loop that reads the same bytes and sums their XOR, and against h5py and
+/// NumPy. Prints bytes of both sides per second.
 namespace {
 
-using moire::numeric::DType;
+using namespace moire;
+using numeric::DType;
 
-constexpr std::size_t width = 4096;
-constexpr std::size_t bytesASide = std::size_t{128} << 20U;
-constexpr int repeats = 5;
+constexpr std::uint32_t width = 4096;
+constexpr std::size_t bytesASide = std::size_t{64} << 20U;
+constexpr std::uint32_t blockRows = 256;
+constexpr int repeats = 7;
 
-/// Normal values, and the same with a relative disturbance of 1 %.
-std::vector<float> values(std::size_t count, bool disturbed)
+void require(const Result<void>& result)
 {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> normal;
-    std::mt19937 disturbance(2);
-    std::vector<float> result(std::size_t{1} << 16U);
-    for (float& value : result) {
-        value = normal(generator);
-        if (disturbed)
-            value *= 1.0F + 0.01F * normal(disturbance);
-    }
-    result.resize(std::min(count, result.size()));
-    return result;
+    if (result)
+        return;
+    std::fprintf(stderr, "bench_compare: %s\n", result.error().text().c_str());
+    std::exit(2);
 }
 
-bool writeSide(const std::filesystem::path& path, DType dtype, bool disturbed)
+/// The digests, counts and statistics need not be right here.
+void writeCapture(const std::filesystem::path& path, DType dtype, float noise)
 {
-    const auto floats = values(bytesASide, disturbed);
-    std::vector<std::byte> block(floats.size() * moire::numeric::sizeOf(dtype));
-    for (std::size_t i = 0; i < floats.size(); ++i) {
-        const std::uint16_t bits = moire::numeric::bf16FromFloat(floats[i]);
-        if (dtype == DType::BF16)
-            std::memcpy(block.data() + i * sizeof bits, &bits, sizeof bits);
-        else
-            std::memcpy(block.data() + i * sizeof(float), &floats[i], sizeof(float));
+    trace::RunHeader header;
+    trace::Tap tap;
+    tap.name = "tap";
+    tap.dtype = dtype;
+    tap.width = width;
+    header.taps.push_back(tap);
+    const auto rows = static_cast<std::uint32_t>(bytesASide / tap.rowBytes());
+    auto writer = store::Writer::create(path, header, {rows, true});
+    if (!writer)
+        require(writer.error());
+    if (!(*writer)->beginSample({}, {}))
+        require(Error{Errc::Internal, "no sample", {}, {}});
+    const auto values =
+        bench::packed(bench::deviates(std::size_t{blockRows} * width, 1, noise), dtype);
+    for (std::uint32_t first = 0; first < rows; first += blockRows) {
+        trace::RowBlock block;
+        for (std::uint32_t r = 0; r < blockRows; ++r) {
+            block.rows.emplace_back();
+            block.rows.back().position = first + r;
+        }
+        block.values.push_back(values);
+        block.digests.resize(blockRows);
+        block.counts.resize(blockRows);
+        block.statistics.resize(blockRows);
+        require((*writer)->append(std::move(block)));
     }
-    std::ofstream file(path, std::ios::binary);
-    for (std::size_t done = 0; done < bytesASide; done += block.size())
-        file.write(reinterpret_cast<const char*>(block.data()),
-                   static_cast<std::streamsize>(block.size()));
-    return file.good();
+    require((*writer)->finish({}));
 }
 
-std::uint64_t xorSum(const std::byte* a, const std::byte* b, std::size_t size)
+/// Calls piece(reference, target, bytes) for consecutive rows of both runs, [begin, end) of them.
+template <class Piece>
+void overPieces(const trace::Run& reference, const trace::Run& target, trace::RowIndex begin,
+                trace::RowIndex end, Piece piece)
 {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
-        std::uint64_t x;
-        std::uint64_t y;
-        std::memcpy(&x, a + i, sizeof x);
-        std::memcpy(&y, b + i, sizeof y);
-        sum += x ^ y;
+    while (begin < end) {
+        const auto a = reference.values({}, begin, end);
+        const auto b = target.values({}, begin, end);
+        if (!a || !b)
+            std::exit(2);
+        const trace::RowIndex until = std::min(a->rowEnd, b->rowEnd);
+        piece(a->row(begin), b->row(begin), (until - begin) * a->stride);
+        begin = until;
     }
-    return sum;
 }
 
-double compareRows(const std::byte* a, const std::byte* b, DType dtype, std::size_t size)
+/// Seconds of `piece` over all rows on some threads; of one thread seconds of processor.
+template <class Piece>
+double secondsOn(unsigned threads, const trace::Run& reference, const trace::Run& target,
+                 Piece piece)
 {
-    const std::size_t rowBytes = width * moire::numeric::sizeOf(dtype);
-    double sum = 0;
-    for (std::size_t row = 0; row < size; row += rowBytes)
-        sum += moire::numeric::compareElements(a + row, dtype, b + row, dtype, width).sumAbs;
-    return sum;
+    if (threads == 1)
+        return bench::processorSecondsOf(
+            [&] { overPieces(reference, target, 0, reference.rowCount(), piece); });
+    return bench::secondsOf([&] {
+        std::vector<std::jthread> others;
+        const trace::RowIndex rows = reference.rowCount();
+        for (unsigned i = 1; i < threads; ++i)
+            others.emplace_back([&, i] {
+                overPieces(reference, target, rows * i / threads, rows * (i + 1) / threads, piece);
+            });
+        overPieces(reference, target, 0, rows / threads, piece);
+    });
 }
 
-int measure(const std::filesystem::path& folder, DType dtype, double goal)
+void measure(const std::filesystem::path& folder, DType dtype)
 {
-    const auto referencePath = folder / "reference";
-    const auto targetPath = folder / "target";
-    if (!writeSide(referencePath, dtype, false) || !writeSide(targetPath, dtype, true)) {
-        std::fprintf(stderr, "bench_compare: cannot write %s\n", folder.c_str());
-        return 2;
-    }
-    const auto reference = moire::base::MappedFile::open(referencePath);
-    const auto target = moire::base::MappedFile::open(targetPath);
+    constexpr double share = 0.45;
+    constexpr double fold = 6;
+    const auto ours = folder / "reference.moire";
+    const auto theirs = folder / "target.moire";
+    writeCapture(ours, dtype, 0);
+    writeCapture(theirs, dtype, 0.01F);
+    const auto reference = store::MappedRun::open(ours);
+    const auto target = store::MappedRun::open(theirs);
     if (!reference || !target)
-        return 2;
-    const std::byte* a = reference->bytes().data();
-    const std::byte* b = target->bytes().data();
-    double ours = 1e9;
-    double plain = 1e9;
-    double kept = 0; // keeps the loops from being left out
-    for (int i = 0; i < repeats; ++i) {
-        plain = std::min(plain, moire::bench::secondsOf([&] {
-                             kept += static_cast<double>(xorSum(a, b, bytesASide));
-                         }));
-        ours = std::min(
-            ours, moire::bench::secondsOf([&] { kept += compareRows(a, b, dtype, bytesASide); }));
-    }
+        std::exit(2);
+    const std::size_t rowBytes = width * numeric::sizeOf(dtype);
+    const auto compare = [&](const std::byte* a, const std::byte* b, std::size_t size) {
+        double kept = 0;
+        for (std::size_t row = 0; row < size; row += rowBytes)
+            kept += numeric::compareElements(a + row, dtype, b + row, dtype, width).sumAbs;
+        if (kept < 0)
+            std::exit(2); // never; keeps the loop from being left out
+    };
+    const auto plainly = [](const std::byte* a, const std::byte* b, std::size_t size) {
+        if (bench::xorSum(a, b, size) == 1)
+            std::puts("");
+    };
     constexpr double giga = 1e9;
     const double bytes = 2.0 * static_cast<double>(bytesASide) / giga;
-    const std::string name = "element measures, " + std::string(moire::numeric::nameOf(dtype))
-                             + ", 1 thread, " + moire::numeric::currentSimdTarget()
-                             + ", against an XOR sum of the same bytes";
-    moire::bench::printFigure(name, "GB/s", bytes / ours, bytes / plain, plain / ours, goal,
-                              moire::bench::Sense::Min);
-    return kept == 0 ? 2 : 0;
+    const std::string name = std::string(numeric::nameOf(dtype)) + ", ";
+    double alone = 0;
+    for (const unsigned threads : {1U, 2U}) {
+        double compared = 1e9;
+        double plain = 1e9;
+        for (int i = 0; i < repeats; ++i) {
+            plain = std::min(plain, secondsOn(threads, **reference, **target, plainly));
+            compared = std::min(compared, secondsOn(threads, **reference, **target, compare));
+        }
+        alone = threads == 1 ? compared : alone;
+        bench::printFigure("element measures, " + name + std::to_string(threads) + " thread"
+                               + (threads > 1 ? "s, " : ", ") + numeric::currentSimdTarget()
+                               + ", against an XOR sum of the same bytes",
+                           "GB/s", bytes / compared, bytes / plain, plain / compared, share,
+                           bench::Sense::Min);
+    }
+    if (const auto numpy =
+            bench::numpySeconds("elements " + ours.string() + ' ' + theirs.string() + " tap"))
+        bench::printFigure("the same on 1 thread, against h5py and NumPy, " + name
+                               + "bits equal, max abs, relative L2",
+                           "GB/s", bytes / alone, bytes / *numpy, *numpy / alone, fold,
+                           bench::Sense::Min);
 }
 
 } // namespace
 
 int main()
 {
-    constexpr double goal = 0.3;
-    std::string pattern = (std::filesystem::temp_directory_path() / "moire-bench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-        std::fprintf(stderr, "bench_compare: cannot make a folder in %s\n", pattern.c_str());
-        return 2;
-    }
-    const std::filesystem::path folder = pattern;
-    int status = 0;
+    const bench::BenchFolder folder;
     for (const DType dtype : {DType::BF16, DType::FP32})
-        status = std::max(status, measure(folder, dtype, goal));
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-    return status;
+        measure(folder.path(), dtype);
+    return 0;
 }
