@@ -16,8 +16,10 @@ namespace {
 
 namespace env = trace::env;
 
-/// Routing explains a difference when its rows carry at least this share of the error.
+/// Routing explains a difference when its rows carry at least this share of the error, and each
+/// of them this many times what one of the others does.
 constexpr double mostOfTheError = 0.5;
+constexpr double timesTheOthers = 2;
 
 std::string both(const std::string& reference, const std::string& target)
 {
@@ -187,12 +189,11 @@ void CauseFinder::introduced()
     for (const OpCount& op : ops)
         evidence.push_back(op.name + ": introduced at " + countOf(op.sites, "site") + ", first "
                            + op.first);
-    const std::string sentence = ops.size() == 1
-                                     ? "One operation makes the difference: " + ops.front().name
-                                           + " gives other results from equal inputs"
-                                     : "Several operations make differences of their own, first "
-                                           + opOf(m_first->tap) + ": " + std::to_string(ops.size())
-                                           + " give other results from equal inputs";
+    const std::string sentence =
+        ops.size() == 1
+            ? "One operation gives other results from equal inputs: " + ops.front().name
+            : std::to_string(ops.size())
+                  + " operations give other results from equal inputs, first " + ops.front().name;
     add("introduced", sentence, std::move(evidence), false);
 }
 
@@ -243,16 +244,21 @@ void CauseFinder::routing()
         + " took other experts, first at " + siteText(*m_report.first.experts)
         + (share.firstMargin ? ", where the margin was " + numberText(*share.firstMargin)
                              : std::string())};
-    if (share.errorShare)
+    std::string sentence = "Routing changed on " + countOf(share.changedRows, "row");
+    bool explains = false;
+    if (share.errorShare) {
         evidence.push_back("Those rows carry " + percentOf(*share.errorShare)
                            + " of the squared error of " + share.errorOf);
-    const bool most = share.errorShare && *share.errorShare >= mostOfTheError;
-    add("routing",
-        "Routing changed on " + countOf(share.changedRows, "row")
-            + (share.errorShare
-                   ? ", which carry " + percentOf(*share.errorShare) + " of the squared error"
-                   : std::string()),
-        std::move(evidence), most);
+        sentence += (share.changedRows == 1 ? ", which carries " : ", which carry ")
+                    + percentOf(*share.errorShare) + " of the squared error";
+        // Error a row of those that changed, over that of the others.
+        const double changed = static_cast<double>(share.changedRows);
+        const double others = static_cast<double>(share.rows - share.changedRows);
+        explains =
+            *share.errorShare >= mostOfTheError
+            && *share.errorShare * others >= timesTheOthers * (1 - *share.errorShare) * changed;
+    }
+    add("routing", std::move(sentence), std::move(evidence), explains);
 }
 
 void CauseFinder::accumulation()

@@ -14,6 +14,8 @@ NoiseFloor NoiseFloor::of(const Report& repeat)
     floor.m_measures = repeat.measures;
     floor.m_source = repeat.target.file;
     floor.m_bitwiseEqual = !repeat.first.bitwise;
+    if (repeat.sites.size() != repeat.rows.size() * repeat.tapPairs.size())
+        return floor; // made without its grid: nothing is known by position
     for (std::size_t tap = 0; tap < repeat.tapPairs.size(); ++tap) {
         std::map<std::uint32_t, double> largest; // by position
         for (std::size_t row = 0; row < repeat.rows.size(); ++row) {

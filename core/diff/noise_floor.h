@@ -23,7 +23,7 @@ namespace moire::diff {
 class NoiseFloor
 {
 public:
-    /// `repeat` is the report of reference against repeat.
+    /// `repeat` is the report of reference against repeat, with its grid.
     static NoiseFloor of(const Report& repeat);
 
     /// None where the repeat has no values of that tap up to that position.
