@@ -4,6 +4,7 @@
 
 import os
 import time
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ _FIRST_ROOM = 1 << 30
 class _Lane:
     """A sample under way: its tokens, how many bytes they decode to, and where its next row goes."""
 
-    ids: list
+    ids: array
     text_bytes: int | None
     next_position: int = 0
     asked: tuple = ()
@@ -76,6 +77,7 @@ class Writer:
         self._expected, self._flush_seconds, self._flush_bytes = expected_rows, flush_seconds, flush_bytes
         self._streams = Streams()
         self._lanes = []
+        self._awaiting = {}  # row -> lane
         self._events = []
         self._early = []  # what was said of samples before the taps were known
         self._file = None
@@ -99,7 +101,7 @@ class Writer:
         text, category, label, choices, replay_source, repeat."""
         number = len(self._lanes)
         self._tell("add_sample", Sample(str(number) if id is None else str(id), **fields))
-        self._lanes.append(_Lane([], 0 if self._settings["token_bytes"] else None, asked=tuple(asked)))
+        self._lanes.append(_Lane(array("q"), 0 if self._settings["token_bytes"] else None, asked=tuple(asked)))
         tokens = [int(token) for token in tokens]
         cut = len(tokens) if response_from is None else response_from
         self.add_tokens(number, tokens[:cut], response=False)
@@ -117,7 +119,7 @@ class Writer:
             lane.text_bytes += sum(map(len, pieces))
         if ids and lane.awaiting is not None:
             self._settle(lane, ids[0])
-        lane.ids += ids
+        lane.ids.extend(ids)
 
     def end_sample(self, sample, stop_reason="", prediction=""):
         """No more tokens of a sample. `stop_reason`: end, length, cancelled or nothing."""
@@ -129,7 +131,7 @@ class Writer:
 
     def tokens(self, sample):
         """The ids of a sample known by now."""
-        return self._lane(sample).ids
+        return list(self._lane(sample).ids)
 
     def event(self, kind, text):
         """Something that happened: kind is gap, drop or warning."""
@@ -216,9 +218,14 @@ class Writer:
     def _settle(self, lane, token):
         row, logits, log_sum_exp = lane.awaiting
         lane.awaiting = None
+        del self._awaiting[row]
         for first, records in self._pending:
             if first <= row < first + len(records):
                 _score(records[row - first : row - first + 1], logits, log_sum_exp, token)
+
+    def _settle_all(self):
+        for lane in list(self._awaiting.values()):
+            self._settle(lane, -1)
 
     # The file
 
@@ -289,6 +296,7 @@ class Writer:
         """The block's rows are all in the file: they now count."""
         for lane, r, logits, log_sum_exp in block.awaiting:
             lane.awaiting = (block.first + r, logits, log_sum_exp)
+            self._awaiting[block.first + r] = lane
         self._pending.append((block.first, block.records))
         self._rows += block.count
         self._unflushed += block.count * sum(table.record_bytes for table in self.tables)
@@ -328,8 +336,7 @@ class Writer:
         self._check_open()
         if self._file is None:
             return
-        open_rows = [lane.awaiting[0] for lane in self._lanes if lane.awaiting is not None]
-        limit = min(open_rows, default=self._rows)
+        limit = min(self._awaiting, default=self._rows)
         while self._events and self._events[0][0] <= limit:
             self._streams.add_event(*self._events.pop(0))
         for table in range(ROWS):
@@ -363,9 +370,7 @@ class Writer:
             if self.header is None and not self._early:
                 raise MoireError(f"nothing was recorded into {self.path}; append rows before the end")
             self._open([])
-        for lane in self._lanes:
-            if lane.awaiting is not None:
-                self._settle(lane, -1)
+        self._settle_all()
         self._streams.add_environment({name.replace("__", "."): value for name, value in closing.items()})
         self.flush()
         lengths = [stream.count for stream in self._streams.streams]
@@ -390,9 +395,7 @@ class Writer:
         """Stops without finishing: what was recorded stays in PATH.part, which says that it is incomplete."""
         if self._file is not None and not self._finished:
             try:
-                for lane in self._lanes:
-                    if lane.awaiting is not None:
-                        self._settle(lane, -1)
+                self._settle_all()
                 if reason:
                     self.event("warning", reason)
                 self.flush()

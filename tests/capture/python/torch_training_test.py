@@ -12,40 +12,45 @@ from tap_case import SOURCE, Capture, TapCase
 
 import moire_tap
 
+KINDS = ("fsdp", "fsdp2", "ddp")
+
 # Two ranks, each with its own half of the batch; every kind of wrapper writes the same names.
 RANKS = """
 import os, sys
-sys.path[:0] = sys.argv[1:3]
-rank, folder, kind = int(sys.argv[4]), sys.argv[3], sys.argv[6]
-os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=sys.argv[5], RANK=str(rank), WORLD_SIZE="2")
+folder, rank, port = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=str(rank), WORLD_SIZE="2")
 from tap_models import tiny, ids_of, torch
 import moire_tap
-torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
-model = tiny("qwen3_moe").train()
-if kind == "ddp":
-    model = torch.nn.parallel.DistributedDataParallel(model)
-elif kind == "fsdp":
-    from torch.distributed.fsdp import FullyShardedDataParallel
-    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-    model = FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy({type(model.model.layers[0])}),
-                                     device_id=torch.device("cpu"))
-else:
+
+def wrapped(kind):
+    model = tiny("qwen3_moe").train()
+    if kind == "ddp":
+        return torch.nn.parallel.DistributedDataParallel(model)
+    if kind == "fsdp":
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+        policy = ModuleWrapPolicy({type(model.model.layers[0])})
+        return FullyShardedDataParallel(model, auto_wrap_policy=policy, device_id=torch.device("cpu"))
     from torch.distributed.fsdp import fully_shard
     for layer in model.model.layers:
         fully_shard(layer)
-    fully_shard(model)
+    return fully_shard(model)
+
+torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
 ids = ids_of(6, batch=2)[rank : rank + 1]
-try:
-    moire_tap.record(model, f"{folder}/one.moire")
-    raise SystemExit("two ranks may not write one file")
-except moire_tap.MoireError:
-    pass
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-with moire_tap.record(model, f"{folder}/{kind}.{{rank}}.moire"):
-    for _ in range(2):
-        model(input_ids=ids, labels=ids).loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+for kind in sys.argv[4:]:
+    model = wrapped(kind)
+    try:
+        moire_tap.record(model, f"{folder}/one.moire")
+        raise SystemExit("two ranks may not write one file")
+    except moire_tap.MoireError:
+        pass
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with moire_tap.record(model, f"{folder}/{kind}.{{rank}}.moire"):
+        for _ in range(2):
+            model(input_ids=ids, labels=ids).loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
 torch.distributed.barrier()
 torch.distributed.destroy_process_group()
 """
@@ -134,28 +139,29 @@ class Training(TapCase):
             self.skipTest("this PyTorch has no gloo")
         model, ids = tiny("qwen3_moe").train(), ids_of(6, batch=2)
         alone = [self.record(model, f"alone{r}", lambda: model(ids[r : r + 1])) for r in range(2)]
-        for kind in ("fsdp", "fsdp2", "ddp"):
-            with self.subTest(kind=kind):
-                self.check_ranks(kind, alone)
-
-    def check_ranks(self, kind, alone):
-        port = str(20000 + os.getpid() % 20000 + {"fsdp": 0, "fsdp2": 1, "ddp": 2}[kind])
-        here = str(SOURCE / "tests" / "capture" / "python")
-        ranks = [subprocess.Popen([sys.executable, "-B", "-c", RANKS, str(SOURCE / "capture" / "python"), here, str(self.folder),
-                                   str(rank), port, kind], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        here = SOURCE / "tests" / "capture" / "python"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE / "capture" / "python"), str(here)])}
+        port = str(20000 + os.getpid() % 20000)
+        ranks = [subprocess.Popen([sys.executable, "-B", "-c", RANKS, str(self.folder), str(rank), port, *KINDS],
+                                  env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                  for rank in range(2)]
-        for rank, process in enumerate(ranks):
-            output = process.communicate(timeout=600)[0]
+        for process in ranks:
+            output = process.communicate(timeout=900)[0]
             self.assertEqual(process.returncode, 0, output)
-            path = self.folder / f"{kind}.{rank}.moire"
-            self.assert_sound(path)
-            made = Capture(path)
-            self.assertEqual((made.names, made.routers), (alone[rank].names, alone[rank].routers))
-            self.assertEqual((made.environment["run.rank"], made.environment["run.world_size"]), (rank, 2))
-            self.assertEqual(len(made.rows), 12)  # two steps
-            for name in made.names:
-                self.assert_same_bits(made.values[name][:6], alone[rank].values[name])
-            self.assertFalse((made.digests[:6] == made.digests[6:]).all())  # the weights have moved
+        for kind in KINDS:
+            for rank in range(2):
+                with self.subTest(kind=kind, rank=rank):
+                    self.check_rank(self.folder / f"{kind}.{rank}.moire", rank, alone[rank])
+
+    def check_rank(self, path, rank, alone):
+        self.assert_sound(path)
+        made = Capture(path)
+        self.assertEqual((made.names, made.routers), (alone.names, alone.routers))
+        self.assertEqual((made.environment["run.rank"], made.environment["run.world_size"]), (rank, 2))
+        self.assertEqual(len(made.rows), 12)  # two steps
+        for name in made.names:
+            self.assert_same_bits(made.values[name][:6], alone.values[name])
+        self.assertFalse((made.digests[:6] == made.digests[6:]).all())  # the weights have moved
 
 
 if __name__ == "__main__":
