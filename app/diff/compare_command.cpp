@@ -70,6 +70,7 @@ Result<diff::Report> compareRuns(const trace::RunPointer& reference,
             return floor.error();
         given.comparison.floor = *floor;
     }
+    given.comparison.grid = formatOf(given) == Format::Html; // the only format that draws it
     WorkWatch watch("comparing", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
     return diff::compare(reference, target, given.alignment, given.comparison, given.threads,
                          watch.stopToken(), watch.progress());

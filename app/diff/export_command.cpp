@@ -16,7 +16,7 @@ namespace {
 struct ExportArguments
 {
     std::string file;
-    std::string folder;
+    std::string npy, csv, safetensors; ///< folders
     report::ArrayExportOptions options;
     bool quiet = false;
 };
@@ -24,10 +24,13 @@ struct ExportArguments
 void describe(CLI::App& arguments, ExportArguments& given)
 {
     arguments.add_option("FILE", given.file, "The capture")->required();
+    arguments.add_option("--npy", given.npy, "Write NumPy arrays into this folder")
+        ->type_name("DIR");
+    arguments.add_option("--csv", given.csv, "Write CSV files into this folder")->type_name("DIR");
     arguments
-        .add_option("--npy", given.folder, "The folder to write to; made when it is not there")
-        ->type_name("DIR")
-        ->required();
+        .add_option("--safetensors", given.safetensors,
+                    "Write capture.safetensors, bits as recorded, into this folder")
+        ->type_name("DIR");
     arguments
         .add_option("--taps", given.options.tapPatterns, "Only taps like this; may be repeated")
         ->type_name("GLOB")
@@ -36,27 +39,59 @@ void describe(CLI::App& arguments, ExportArguments& given)
     arguments.add_flag("--raw", given.options.raw,
                        "Narrow floats as the integers of their bits (uint16), not widened");
     arguments.add_flag("--quiet", given.quiet, "No progress");
-    arguments.footer("Writes <tap>.npy (rows × width), <router>.ids.npy and .weights.npy,\n"
-                     "gen.ids.npy and rows.json; rows by sample, then position.\n"
-                     "Example:\n  moire-diff export run.moire --npy arrays --taps '*.mlp.*'");
+    arguments.footer(
+        "Writes <tap> (rows × width), <router>.ids and .weights, gen.ids, each as .npy or .csv\n"
+        "or together as capture.safetensors, and rows.json; rows by sample, then position.\n"
+        "Folders are made where they are not there.\n"
+        "\n"
+        "Examples:\n"
+        "  moire-diff export run.moire --npy arrays --taps '*.mlp.*'\n"
+        "  moire-diff export run.moire --csv table --sample fact --taps lm_head.out");
+}
+
+/// The one format that was asked for, and its folder.
+Result<std::string> folderOf(ExportArguments& given)
+{
+    using report::ArrayFormat;
+    std::string folder;
+    int formats = 0;
+    for (const auto& [asked, format] :
+         {std::pair(&given.npy, ArrayFormat::Npy), std::pair(&given.csv, ArrayFormat::Csv),
+          std::pair(&given.safetensors, ArrayFormat::Safetensors)}) {
+        if (asked->empty())
+            continue;
+        ++formats;
+        folder = *asked;
+        given.options.format = format;
+    }
+    if (formats == 1)
+        return folder;
+    return Error{Errc::Invalid,
+                 formats == 0 ? "there is no format to write" : "there is more than one format",
+                 {},
+                 "Give one of --npy DIR, --csv DIR and --safetensors DIR"};
 }
 
 } // namespace
 
 int exportCommand(int argc, const char* const* argv)
 {
-    CLI::App arguments("Writes a capture's values as NumPy arrays.", "moire-diff export");
+    CLI::App arguments("Writes a capture's values as NumPy arrays, CSV or safetensors.",
+                       "moire-diff export");
     ExportArguments given;
     describe(arguments, given);
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
+    const auto folder = folderOf(given);
+    if (!folder)
+        return tell(folder.error());
     const auto run = openRun(given.file);
     if (!run)
         return tell(run.error());
     Result<report::ArrayExportResult> result = report::ArrayExportResult{};
     {
         WorkWatch watch("exporting", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-        result = report::exportArrays(**run, given.folder, given.options, watch.stopToken(),
+        result = report::exportArrays(**run, *folder, given.options, watch.stopToken(),
                                       watch.progress());
     }
     if (!result)
@@ -69,7 +104,7 @@ int exportCommand(int argc, const char* const* argv)
     if (given.quiet)
         return exitEqual;
     return print(report::countOf(result->arrays, "array") + " of "
-                 + report::countOf(result->rows, "row") + " written to " + given.folder + '\n');
+                 + report::countOf(result->rows, "row") + " written to " + *folder + '\n');
 }
 
 } // namespace moire::app

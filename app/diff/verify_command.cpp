@@ -45,7 +45,9 @@ int verifyCommand(int argc, const char* const* argv)
     arguments.add_flag("--quiet", quiet, "No progress, and no word when the capture is sound");
     arguments.footer(
         "Exit status: 0 sound (an incomplete capture as far as it goes), 1 a digest or\n"
-        "table disagrees, 2 the file cannot be read as a capture.");
+        "table disagrees, 2 the file cannot be read as a capture.\n"
+        "\n"
+        "Example:\n  moire-diff verify run.moire");
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
     Result<std::vector<store::Finding>> findings = std::vector<store::Finding>{};

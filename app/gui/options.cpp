@@ -3,10 +3,12 @@
 
 #include "app/gui/options.h"
 
+#include "app/terminal/arguments.h"
+#include "app/terminal/terminal.h"
 #include "widgets/models/site_link.h"
 #include "widgets/views/comparison_view.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -16,8 +18,6 @@
 namespace moire::gui {
 
 namespace {
-
-constexpr int trouble = 2;
 
 Error wrongValue(const std::string& option, const std::string& value, const std::string& allowed)
 {
@@ -93,35 +93,35 @@ Result<Options> checked(const RawOptions& raw)
 
 int reportTrouble(const Error& error)
 {
-    std::fprintf(stderr, "moire: %s\n", error.text().c_str());
-    return trouble;
+    return app::tell("moire", error);
 }
 
 std::variant<Options, int> parseOptions(int argc, char** argv)
 {
-    CLI::App app("Lays two runs of one language model over each other and shows where they first "
-                 "part.",
-                 "moire");
+    CLI::App arguments("Lays two runs of one language model over each other and shows where they "
+                       "first part.",
+                       "moire");
     RawOptions raw;
-    app.add_option("captures", raw.files, "the reference and the target, or a moire:// link")
-        ->type_name("REF TARGET")
+    arguments
+        .add_option("REF TARGET", raw.files,
+                    "The reference and the target; or one moire:// link, which names both")
         ->expected(0, 2);
-    app.add_option("--goto", raw.site, "start at this site: sample/position/tap")
+    arguments.add_option("--goto", raw.site, "Start at this site: sample/position/tap")
         ->type_name("SITE");
-    app.add_option("--view", raw.view, "tab to show: logits, top-k or routing")->type_name("NAME");
-    app.add_option("--theme", raw.theme, "light or dark; otherwise as the desktop")
+    arguments.add_option("--view", raw.view, "Tab to show: logits, top-k or routing")
         ->type_name("NAME");
-    app.add_option("--size", raw.size, "size of the window in pixels")->type_name("WxH");
-    app.add_option("--screenshot", raw.screenshot, "write a picture of the window and exit")
+    arguments.add_option("--theme", raw.theme, "light or dark (default: as the desktop)")
+        ->type_name("NAME");
+    arguments.add_option("--size", raw.size, "Size of the window in pixels")->type_name("WxH");
+    arguments.add_option("--screenshot", raw.screenshot, "Write a picture of the window and exit")
         ->type_name("FILE.png");
-    app.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& success) {
-        return app.exit(success);
-    } catch (const CLI::ParseError& error) {
-        return reportTrouble({Errc::Invalid, error.what(), {}, "See moire --help"});
-    }
+    arguments.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
+    arguments.footer("Examples:\n"
+                     "  moire h100.moire mi300x.moire\n"
+                     "  moire h100.moire mi300x.moire --goto fact/37/lm_head.out\n"
+                     "  moire h100.moire mi300x.moire --theme dark --screenshot window.png");
+    if (const auto status = app::parseArguments(arguments, argc, argv))
+        return *status;
     Result<Options> options = checked(raw);
     if (!options)
         return reportTrouble(options.error());

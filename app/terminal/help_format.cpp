@@ -50,6 +50,11 @@ public:
         column_width(firstColumn);
     }
 
+    std::string make_description(const CLI::App* program) const override
+    {
+        return filled(program->get_description(), 0) + '\n';
+    }
+
     std::string make_option(const CLI::Option* option, bool isPositional) const override
     {
         return entry(make_option_name(option, isPositional)

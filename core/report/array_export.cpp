@@ -4,10 +4,14 @@
 #include "core/report/array_export.h"
 
 #include "core/base/text.h"
+#include "core/report/array_sink.h"
 #include "core/report/json_value.h"
-#include "core/report/npy.h"
+#include "core/report/output_file.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
 
 namespace moire::report {
 
@@ -15,23 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using trace::RowIndex;
-
-constexpr std::size_t longestFileName = 255;
-
-/// Names come from the capture: one that would leave the folder is refused.
-Result<fs::path> arrayPath(const fs::path& folder, const std::string& name)
-{
-    const std::string file = name + ".npy";
-    const bool plain = !name.empty() && name.front() != '.' && file.size() <= longestFileName
-                       && name.find('/') == std::string::npos
-                       && name.find('\0') == std::string::npos;
-    if (!plain)
-        return Error{Errc::Damaged,
-                     "the name '" + base::visibleText(name) + "' cannot be a file name",
-                     {},
-                     "Leave it out with --taps"};
-    return folder / file;
-}
 
 struct Selection
 {
@@ -120,12 +107,27 @@ Result<Selection> select(const trace::Run& run, const ArrayExportOptions& option
 class Exporter
 {
 public:
-    Exporter(const trace::Run& run, fs::path folder, bool raw, Selection selection)
+    Exporter(const trace::Run& run, fs::path folder, const ArrayExportOptions& options,
+             Selection selection)
         : m_run(run)
         , m_folder(std::move(folder))
-        , m_raw(raw)
         , m_selection(std::move(selection))
-    {}
+    {
+        for (const RowIndex r : m_selection.rows) {
+            const trace::Row row = run.row(r);
+            m_labels.push_back({run.samples()[trace::indexOf(row.sample)].id, row.position});
+        }
+        listArrays();
+        std::vector<ArrayInfo> infos;
+        for (const Array& array : m_arrays)
+            infos.push_back(array.info);
+        if (options.format == ArrayFormat::Csv)
+            m_sink = csvSink(m_folder, options.raw, m_labels);
+        else if (options.format == ArrayFormat::Safetensors)
+            m_sink = safetensorsSink(m_folder, options.raw, infos);
+        else
+            m_sink = npySink(m_folder, options.raw);
+    }
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
     ~Exporter()
@@ -133,8 +135,12 @@ public:
         if (m_done)
             return;
         std::error_code ignored;
-        for (const fs::path& path : m_written)
+        const std::vector<fs::path> written = m_sink->written();
+        m_sink.reset(); // and with it the file that was being written
+        for (const fs::path& path : written)
             fs::remove(path, ignored);
+        if (m_wroteRows)
+            fs::remove(m_folder / rowsName, ignored);
         if (m_madeFolder)
             fs::remove(m_folder, ignored);
     }
@@ -143,29 +149,76 @@ public:
     std::uint64_t finish()
     {
         m_done = true;
-        return m_written.size() - 1; // rows.json is no array
+        return m_arrays.size();
     }
 
 private:
+    /// Reads one row of an array; the bytes live until the next call.
+    using ReadRow = std::function<Result<const std::byte*>(RowIndex)>;
+    struct Array
+    {
+        ArrayInfo info;
+        ReadRow read; ///< empty: the list of generated ids
+    };
+    static constexpr const char* rowsName = "rows.json";
+
+    void listArrays();
     Result<void> makeFolder();
-    Result<void> writeTap(std::size_t tap);
-    Result<void> writeRouterIds(std::size_t router);
-    Result<void> writeRouterWeights(std::size_t router);
+    Result<void> write(const Array& array);
     Result<void> writeGenerated();
     Result<void> writeRows();
-    /// Makes `<name>.npy`, rows × width, from fill(row, bytes).
-    template <class Fill>
-    Result<void> writeRowsOf(const std::string& name, std::string_view descr, std::uint64_t width,
-                             Fill fill);
 
     const trace::Run& m_run;
     fs::path m_folder;
-    bool m_raw;
     Selection m_selection;
-    std::vector<fs::path> m_written;
+    std::vector<RowLabel> m_labels;
+    std::vector<Array> m_arrays;
+    std::vector<std::int32_t> m_generated;
+    std::unique_ptr<ArraySink> m_sink;
     bool m_madeFolder = false;
+    bool m_wroteRows = false;
     bool m_done = false;
 };
+
+void Exporter::listArrays()
+{
+    const trace::RunHeader& header = m_run.header();
+    const std::uint64_t rows = m_selection.rows.size();
+    for (const std::size_t tap : m_selection.taps) {
+        const trace::Tap& info = header.taps[tap];
+        m_arrays.push_back({{info.name, info.dtype, rows, info.width},
+                            [this, tap](RowIndex r) -> Result<const std::byte*> {
+                                const auto view =
+                                    m_run.values(static_cast<trace::TapIndex>(tap), r, r + 1);
+                                if (!view)
+                                    return view.error();
+                                return view->row(r);
+                            }});
+    }
+    const auto routing = [this](std::size_t router, bool weights) -> ReadRow {
+        return [this, router, weights](RowIndex r) -> Result<const std::byte*> {
+            const auto view = m_run.routing(router, r);
+            if (!view)
+                return view.error();
+            return weights ? view->weights : std::as_bytes(view->ids).data();
+        };
+    };
+    for (const std::size_t router : m_selection.routerIds) {
+        const trace::RouterLayer& info = header.routers[router];
+        m_arrays.push_back({{info.module + ".ids", numeric::DType::I32, rows, info.chosen},
+                            routing(router, false)});
+    }
+    for (const std::size_t router : m_selection.routerWeights) {
+        const trace::RouterLayer& info = header.routers[router];
+        m_arrays.push_back({{info.module + ".weights", info.weightType, rows, info.chosen},
+                            routing(router, true)});
+    }
+    for (const trace::SampleIndex sample : m_selection.samples)
+        for (const trace::Token& token : m_run.tokens(sample))
+            if (token.response)
+                m_generated.push_back(token.id);
+    m_arrays.push_back({{"gen.ids", numeric::DType::I32, m_generated.size(), 0}, {}});
+}
 
 Result<void> Exporter::makeFolder()
 {
@@ -177,85 +230,28 @@ Result<void> Exporter::makeFolder()
     return {};
 }
 
-template <class Fill>
-Result<void> Exporter::writeRowsOf(const std::string& name, std::string_view descr,
-                                   std::uint64_t width, Fill fill)
+Result<void> Exporter::write(const Array& array)
 {
-    const auto path = arrayPath(m_folder, name);
-    if (!path)
-        return path.error();
-    auto file = NpyFile::create(*path, descr, {m_selection.rows.size(), width});
-    if (!file)
-        return file.error();
-    std::vector<std::byte> bytes;
+    if (auto begun = m_sink->begin(array.info); !begun)
+        return begun;
+    if (!array.read)
+        return writeGenerated();
     for (const RowIndex r : m_selection.rows) {
-        bytes.clear();
-        if (Result<void> filled = fill(r, bytes); !filled)
-            return filled;
-        if (auto written = file->write(bytes); !written)
+        const auto data = array.read(r);
+        if (!data)
+            return data.error();
+        if (auto written = m_sink->row(*data); !written)
             return written;
     }
-    m_written.push_back(*path);
-    return file->commit();
-}
-
-Result<void> Exporter::writeTap(std::size_t tap)
-{
-    const trace::Tap& info = m_run.header().taps[tap];
-    const ArrayForm form = arrayFormOf(info.dtype, m_raw);
-    const auto fill = [&](RowIndex r, std::vector<std::byte>& bytes) -> Result<void> {
-        const auto view = m_run.values(static_cast<trace::TapIndex>(tap), r, r + 1);
-        if (!view)
-            return view.error();
-        appendRow(bytes, view->row(r), info.dtype, info.width, form);
-        return {};
-    };
-    return writeRowsOf(info.name, form.descr, info.width, fill);
-}
-
-Result<void> Exporter::writeRouterIds(std::size_t router)
-{
-    const trace::RouterLayer& info = m_run.header().routers[router];
-    const auto fill = [&](RowIndex r, std::vector<std::byte>& bytes) -> Result<void> {
-        const auto view = m_run.routing(router, r);
-        if (!view)
-            return view.error();
-        const auto ids = std::as_bytes(view->ids);
-        bytes.insert(bytes.end(), ids.begin(), ids.end());
-        return {};
-    };
-    return writeRowsOf(info.module + ".ids", "<i4", info.chosen, fill);
-}
-
-Result<void> Exporter::writeRouterWeights(std::size_t router)
-{
-    const trace::RouterLayer& info = m_run.header().routers[router];
-    const ArrayForm form = arrayFormOf(info.weightType, m_raw);
-    const auto fill = [&](RowIndex r, std::vector<std::byte>& bytes) -> Result<void> {
-        const auto view = m_run.routing(router, r);
-        if (!view)
-            return view.error();
-        appendRow(bytes, view->weights, info.weightType, info.chosen, form);
-        return {};
-    };
-    return writeRowsOf(info.module + ".weights", form.descr, info.chosen, fill);
+    return m_sink->end();
 }
 
 Result<void> Exporter::writeGenerated()
 {
-    std::vector<std::int32_t> ids;
-    for (const trace::SampleIndex sample : m_selection.samples)
-        for (const trace::Token& token : m_run.tokens(sample))
-            if (token.response)
-                ids.push_back(token.id);
-    const fs::path path = m_folder / "gen.ids.npy";
-    auto file = NpyFile::create(path, "<i4", {ids.size()});
-    if (!file)
-        return file.error();
-    if (auto written = file->write(std::as_bytes(std::span(ids))); !written)
-        return written;
-    m_written.push_back(path);
-    return file->commit();
+    for (const std::int32_t& id : m_generated)
+        if (auto written = m_sink->row(std::as_bytes(std::span(&id, 1)).data()); !written)
+            return written;
+    return m_sink->end();
 }
 
 Result<void> Exporter::writeRows()
@@ -267,36 +263,24 @@ Result<void> Exporter::writeRows()
                         {"position", row.position},
                         {"phase", trace::nameOf(row.phase)}});
     }
-    const fs::path path = m_folder / "rows.json";
-    m_written.push_back(path);
-    return writeFile(path, printed(rows));
+    m_wroteRows = true;
+    return writeFile(m_folder / rowsName, printed(rows));
 }
 
 Result<void> Exporter::writeAll(const std::stop_token& stop, base::Progress& progress)
 {
     if (auto made = makeFolder(); !made)
         return made;
-    const auto each = [&](const std::vector<std::size_t>& list,
-                          Result<void> (Exporter::*write)(std::size_t)) -> Result<void> {
-        for (const std::size_t index : list) {
-            if (stop.stop_requested())
-                return Error{Errc::Cancelled, "cancelled", {}, {}};
-            if (auto written = (this->*write)(index); !written)
-                return written;
-            ++progress.done;
-        }
-        return {};
-    };
-    progress.total =
-        m_selection.taps.size() + m_selection.routerIds.size() + m_selection.routerWeights.size();
-    if (auto written = each(m_selection.taps, &Exporter::writeTap); !written)
-        return written;
-    if (auto written = each(m_selection.routerIds, &Exporter::writeRouterIds); !written)
-        return written;
-    if (auto written = each(m_selection.routerWeights, &Exporter::writeRouterWeights); !written)
-        return written;
-    if (auto written = writeGenerated(); !written)
-        return written;
+    progress.total = m_arrays.size();
+    for (const Array& array : m_arrays) {
+        if (stop.stop_requested())
+            return Error{Errc::Cancelled, "cancelled", {}, {}};
+        if (auto written = write(array); !written)
+            return written;
+        ++progress.done;
+    }
+    if (auto finished = m_sink->finish(); !finished)
+        return finished;
     return writeRows();
 }
 
@@ -312,7 +296,7 @@ Result<ArrayExportResult> exportArrays(const trace::Run& run, const fs::path& fo
     ArrayExportResult result;
     result.rows = selection->rows.size();
     result.valuesAbsent = run.header().level != trace::Level::Full;
-    Exporter exporter(run, folder, options.raw, std::move(*selection));
+    Exporter exporter(run, folder, options, std::move(*selection));
     if (auto written = exporter.writeAll(stop, progress); !written)
         return written.error();
     if (auto sound = run.stillSound(); !sound) // what shrank meanwhile was read as zeros

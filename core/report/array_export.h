@@ -14,8 +14,16 @@
 
 namespace moire::report {
 
+enum class ArrayFormat
+{
+    Npy,        ///< a file an array, for NumPy
+    Csv,        ///< a file an array, a line a row
+    Safetensors ///< one file, bits as recorded
+};
+
 struct ArrayExportOptions
 {
+    ArrayFormat format = ArrayFormat::Npy;
     std::vector<std::string> tapPatterns; ///< empty: all
     std::optional<std::string> sample;    ///< id; none: all
     bool raw = false;                     ///< narrow floats as the integers of their bits
@@ -28,9 +36,9 @@ struct ArrayExportResult
     bool valuesAbsent = false; ///< the run was recorded below level full
 };
 
-/// Writes into `folder`, which is made when it is not there:
-/// `<tap>.npy` (rows × width), `<router module>.ids.npy` (int32, rows × k, slot order) and
-/// `.weights.npy`, `gen.ids.npy` (int32, response ids, sample after sample) and `rows.json`.
+/// Writes into `folder`, which is made when it is not there, the arrays `<tap>` (rows × width),
+/// `<router module>.ids` (int32, rows × k, slot order) and `.weights`, `gen.ids` (int32, response
+/// ids, sample after sample), in the forms of core/report/array_sink.h, and `rows.json`.
 /// Rows are in the order of samples, then positions. A pattern selects a router's arrays by their
 /// name or by that of its tap. On an error nothing written by this call is left. Errors: NotFound
 /// for an unknown sample, Invalid for a pattern without match, Damaged for a tap name that cannot

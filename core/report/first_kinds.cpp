@@ -20,7 +20,9 @@ std::string_view absentText(const FirstKind& kind, const diff::Report& report)
 {
     if (kind.key == "tolerance" && !hasTolerance(report))
         return "not asked: give --tolerance or --criterion";
-    if (kind.key == "floor" && report.findMeasure("L3") == nullptr)
+    const diff::Measure* ratio = kind.key == "floor" ? report.findMeasure("L3") : nullptr;
+    if (kind.key == "floor"
+        && (ratio == nullptr || ratio->whyNull.find("--repeat") != std::string::npos))
         return "not known: give a repeat of the reference with --repeat";
     return "none";
 }

@@ -7,7 +7,7 @@
 #include "core/report/families.h"
 #include "core/report/first_kinds.h"
 #include "core/report/html_findings.h"
-#include "core/report/html_style.h"
+#include "core/report/html_page.h"
 #include "core/report/html_tables.h"
 #include "core/report/layer_figure.h"
 #include "core/report/map_figure.h"
@@ -29,13 +29,6 @@ bool differsIn(const diff::Report& report, std::string_view key)
     return std::any_of(report.environmentDifferences.begin(), report.environmentDifferences.end(),
                        [&](const diff::EnvironmentDifference& d) { return d.key == key; });
 }
-
-/// The pattern of what is not comparable, which every map's legend and ground refer to.
-constexpr std::string_view hatching =
-    "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>"
-    "<pattern id=\"hatching\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-    "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" "
-    "class=\"hatching\"/></pattern></defs></svg>\n";
 
 /// What tells one run from another, as small labels; those that differ are marked.
 std::string runCard(const diff::Report& report, const diff::RunSummary& run, std::string_view side,
@@ -66,6 +59,34 @@ std::string runCard(const diff::Report& report, const diff::RunSummary& run, std
     return card + element("div", "file", escaped(run.file)) + "</div>\n";
 }
 
+/// Interval, second quantity, …: a line each.
+std::string detailMarkup(const std::string& detail)
+{
+    constexpr std::string_view mark = " · ";
+    std::string markup = escaped(detail);
+    for (std::size_t at = markup.find(mark); at != std::string::npos; at = markup.find(mark))
+        markup.replace(at, mark.size(), "<br/>");
+    return markup;
+}
+
+/// Links to the sections of a page, by their headings.
+std::string navigation(const std::string& page)
+{
+    constexpr std::string_view before = "<h2 id=\"";
+    constexpr std::string_view idEnd = "-title\">";
+    constexpr std::string_view after = "</h2>";
+    std::string links;
+    for (std::size_t at = page.find(before); at != std::string::npos; at = page.find(before, at)) {
+        at += before.size();
+        const std::size_t idStop = page.find(idEnd, at);
+        const std::size_t titleAt = idStop + idEnd.size();
+        const std::size_t stop = page.find(after, titleAt);
+        links += "<li><a href=\"#" + page.substr(at, idStop - at) + "\">"
+                 + page.substr(titleAt, stop - titleAt) + "</a></li>";
+    }
+    return "<nav aria-label=\"Sections\"><ul>" + links + "</ul></nav>\n";
+}
+
 std::string chips(const diff::Report& report)
 {
     std::string out = "<ul class=\"chips\">\n";
@@ -73,7 +94,7 @@ std::string chips(const diff::Report& report)
         out += "<li class=\"" + std::string(chip.known ? "chip" : "chip unknown") + "\">"
                + element("span", "title", escaped(chip.title))
                + element("span", "value", escaped(chip.value))
-               + element("span", "detail", chip.detail.empty() ? "–" : escaped(chip.detail))
+               + element("span", "detail", chip.detail.empty() ? "–" : detailMarkup(chip.detail))
                + "</li>\n";
     return out + "</ul>\n";
 }
@@ -85,13 +106,6 @@ std::string alignmentPart(const diff::Report& report)
         items += element("li", escaped(line));
     return element("div", "compared", element("span", "side", "Compared") + element("ul", items))
            + '\n';
-}
-
-std::string verdictPart(const diff::Report& report)
-{
-    const std::string_view mark = report.exit == 0 ? "●" : "◆";
-    return "<header class=\"verdict\"><span class=\"mark\" aria-hidden=\"true\">"
-           + std::string(mark) + "</span>" + element("h1", escaped(report.verdict)) + "</header>\n";
 }
 
 std::string mapSection(const diff::Report& report, const MapColumns& columns)
@@ -159,17 +173,11 @@ std::string htmlText(const diff::Report& report, const trace::Run& reference,
 {
     namespace fs = std::filesystem;
     const MapColumns columns = mapColumns(report, reference, target);
-    const std::string names = escaped(fs::path(report.reference.file).filename().string()) + " – "
-                              + escaped(fs::path(report.target.file).filename().string());
-    std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Moire: "
-                       + names + "</title>\n<style>\n" + std::string(pageStyle()) + scaleRules()
-                       + "</style>\n</head>\n<body>\n" + std::string(hatching) + "<main>\n";
-    page += "<div class=\"runs\">\n" + runCard(report, report.reference, "reference", "Reference")
-            + runCard(report, report.target, "target", "Target") + "</div>\n";
-    page += verdictPart(report) + chips(report) + alignmentPart(report);
-    page += mapSection(report, columns);
+    const std::string head =
+        "<div class=\"runs\">\n" + runCard(report, report.reference, "reference", "Reference")
+        + runCard(report, report.target, "target", "Target") + "</div>\n"
+        + verdictHeading(report.verdict, report.exit != 0) + chips(report) + alignmentPart(report);
+    std::string page = mapSection(report, columns);
     page += firstSection(report) + causeSection(report) + toleranceSection(report);
     page += stripSection(report, reference, target);
     page += layerSection(report);
@@ -179,10 +187,10 @@ std::string htmlText(const diff::Report& report, const trace::Run& reference,
                                                       : routeMapFigure(report, reference, columns));
     page += samplesSection(report) + environmentSection(report) + measuresSection(report);
     page += reproduceSection(report);
-    return page
-           + "</main>\n<footer>Moire divergence report. The same inputs give the same "
-             "bytes.</footer>\n"
-             "</body>\n</html>\n";
+    const std::string names = fs::path(report.reference.file).filename().string() + " – "
+                              + fs::path(report.target.file).filename().string();
+    return htmlPage("Moire: " + names, head + navigation(page) + page,
+                    "Moire divergence report. The same inputs give the same bytes.");
 }
 
 } // namespace moire::report

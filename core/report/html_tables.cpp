@@ -125,8 +125,7 @@ std::string firstSection(const diff::Report& report)
     for (const FirstKind& kind : firstKinds) {
         const auto& found = report.first.*kind.member;
         if (!found) {
-            table.add(
-                {std::string(kind.words), element("span", "faint", absentText(kind, report))});
+            table.add({std::string(kind.words), element("span", "note", absentText(kind, report))});
             continue;
         }
         std::string origin(diff::nameOf(found->origin));
@@ -205,25 +204,37 @@ std::string measuresSection(const diff::Report& report)
                                                  {"value", Kind::Number},
                                                  {"interval", Kind::Number},
                                                  {"n", Kind::Number},
-                                                 {"where, or why not"}});
+                                                 {"where, or why no interval"}});
+    MarkupTable absent("Measures without a value",
+                       {{"id", Kind::Code}, {"measure"}, {"why there is no value"}});
     std::string family;
+    std::size_t without = 0;
     for (const diff::Measure& measure : report.measures) {
+        if (!measure.value) {
+            ++without;
+            absent.add({escaped(measure.id), escaped(measure.name), escaped(measure.whyNull)});
+            continue;
+        }
         if (measure.family != family) {
             family = measure.family;
             table.add({element("span", "family", escaped(familyName(family)))});
         }
-        const std::string remark = measure.value ? measure.at : measure.whyNull;
+        const bool placed = !measure.at.empty();
         table.add({escaped(measure.id), escaped(measure.name),
-                   measure.value ? escaped(figureWithUnit(*measure.value, measure.unit)) : nothing,
+                   escaped(figureWithUnit(*measure.value, measure.unit)),
                    escaped(intervalText(measure)), grouped(measure.n),
-                   remark.empty()
-                       ? std::string()
-                       : element("span", measure.value ? "place" : "faint", escaped(remark))});
+                   element("span", placed ? "place" : "faint",
+                           escaped(placed ? measure.at : measure.whyNoInterval))});
     }
+    std::string markup = table.markup();
+    if (without > 0)
+        markup += "<details><summary>" + countOf(without, "measure")
+                  + " that this pair of captures does not give</summary>\n" + absent.markup()
+                  + "</details>\n";
     return section("measures", "All measures",
                    "Families A–F are over lm_head.out and every aligned row; the JSON report holds "
                    "curves and percentiles.",
-                   table.markup());
+                   markup);
 }
 
 std::string routingSection(const diff::Report& report, const trace::Run& reference,

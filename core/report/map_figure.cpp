@@ -246,6 +246,7 @@ std::string figure(const PooledMap& map, const MapColumns& columns, const Marks&
                   theme == Theme::Light ? "map light" : "map dark");
     drawRowLabels(svg, map, frame, labels, named);
     drawColumns(svg, map, frame, columns);
+    svg.text(figureWidth - right, frame.y + frame.height + axisHeight + 18, "end", "token →");
     drawMarks(svg, map, frame, marks.flips, frame.y + frame.height + 3, false, "flip");
     drawMarks(svg, map, frame, marks.routes, frame.y + frame.height + 13, true, "route");
     if (marks.ring)

@@ -50,9 +50,11 @@ std::string figure(double value, int digits)
     if (!std::isfinite(value))
         return notFinite(value);
     constexpr double mostGrouped = 1e12;
-    if (std::trunc(value) == value && std::abs(value) < mostGrouped)
+    constexpr double leastGrouped = 1e4; // from here on an exponent would be harder to read
+    const double size = std::abs(value);
+    if (size < mostGrouped && (std::trunc(value) == value || size >= leastGrouped))
         return std::string(std::signbit(value) ? "-" : "")
-            .append(grouped(static_cast<std::uint64_t>(std::abs(value))));
+            .append(grouped(static_cast<std::uint64_t>(std::round(size))));
     constexpr int mostDigits = 17; // enough to tell any two doubles apart
     constexpr double hundred = 100;
     std::string text = printed(value, std::chars_format::general, digits);

@@ -17,7 +17,8 @@ namespace moire::report {
 std::string shortest(double value);
 
 /// For people: `digits` significant digits, never rounded to a round figure that it is not: what is
-/// below 100 never reads as 100, what is not 0 never as 0. Whole numbers have all their digits.
+/// below 100 never reads as 100, what is not 0 never as 0. Whole numbers have all their digits, and
+/// from 10,000 on everything is rounded to whole.
 std::string figure(double value, int digits = 4);
 
 /// figure() with its unit: "98.2 %", "3.1e-04 nats"; what is a place in an order has it in front:

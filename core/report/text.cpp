@@ -152,7 +152,9 @@ std::string measuresPart(const diff::Report& report, const Ink& ink)
         table.add({measure.id, measure.name,
                    measure.value ? figureWithUnit(*measure.value, measure.unit) : "–",
                    intervalText(measure), grouped(measure.n),
-                   visibleText(measure.value ? measure.at : measure.whyNull)});
+                   visibleText(!measure.value       ? measure.whyNull
+                               : measure.at.empty() ? measure.whyNoInterval
+                                                    : measure.at)});
     }
     return heading(ink, "Measures") + table.text();
 }

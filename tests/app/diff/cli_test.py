@@ -1,55 +1,21 @@
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
 """moire-diff as a user meets it: cli_test.py MOIRE-DIFF MAKE_CAPTURES SCHEMA."""
-import base64
-import csv
-import html.parser
-import io
 import json
 import os
 import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
-import sys
 import tempfile
-import unittest
-import zlib
 from pathlib import Path
 
 import h5py
 import jsonschema
-import junitparser
 import numpy as np
 
-PROGRAM, MAKER, SCHEMA = sys.argv[1:4]
-FOLDER = None
-
-
-def run(*arguments, **more):
-    environment = dict(os.environ, **more.pop("env", {}))
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, cwd=FOLDER,
-                          env=environment, **more)
-
-
-def pair(name):
-    return [f"{name}.ref.moire", f"{name}.target.moire"]
-
-
-class Case(unittest.TestCase):
-    def trouble(self, *arguments, status=2, says="", **more):
-        """One sentence on stderr, nothing on stdout."""
-        before = sorted(os.listdir(FOLDER))
-        done = run(*arguments, **more)
-        text = done.stderr.decode()
-        self.assertEqual(done.returncode, status, text)
-        self.assertEqual(done.stdout, b"")
-        self.assertRegex(text, r"\Amoire-diff: [^\n]+[.?]\n\Z")
-        self.assertIn(says, text)
-        self.assertEqual(sorted(os.listdir(FOLDER)), before, "something was left behind")
-        return text
+from diff_case import FOLDER, PROGRAM, SCHEMA, Case, main, pair, run
 
 
 class Comparing(Case):
@@ -112,6 +78,30 @@ class Comparing(Case):
 
     def test_quiet_text_is_the_verdict(self):
         self.assertEqual(run(*pair("bf16"), "--quiet").stdout.count(b"\n"), 1)
+
+    def test_colours_and_progress_only_on_a_terminal(self):
+        def on_terminal(stream, **more):
+            ours, theirs = os.openpty()
+            environment = dict(os.environ, TERM="xterm", **more)
+            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
+            process = subprocess.Popen([PROGRAM, "info.moire", "info.moire"], cwd=FOLDER, env=environment, **streams)
+            os.close(theirs)
+            shown = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    shown += chunk
+            except OSError:  # the other end is closed
+                pass
+            os.close(ours)
+            process.communicate()
+            return shown
+
+        environment = os.environ.pop("NO_COLOR", None)
+        self.assertIn(b"\x1b[1m", on_terminal("stdout"))
+        self.assertNotIn(b"\x1b", on_terminal("stdout", NO_COLOR="1"))
+        self.assertNotIn(b"\x1b[1m", on_terminal("stderr"))
+        if environment is not None:
+            os.environ["NO_COLOR"] = environment
 
     def test_first_only(self):
         whole = json.loads(run(*pair("free"), "--format", "json").stdout)["first"]
@@ -186,7 +176,7 @@ class Trouble(Case):
         self.trouble(*pair("bf16"), "third.moire", says="third.moire")
         self.trouble(*pair("bf16"), "--threads", "0", says="--threads")
         self.trouble(*pair("bf16"), "--threads", "many", says="--threads")
-        self.trouble("export", "info.moire", says="--npy")
+        self.trouble("export", "info.moire", says="--npy DIR")
         self.trouble("verify", says="FILE")
         self.trouble("info", "info.moire", "--no-such", says="--no-such")
         self.trouble("export", "info.moire", "--no-such", says="Try 'moire-diff export --help'")
@@ -251,7 +241,10 @@ class OtherCommands(Case):
         for command in ([], ["info"], ["show"], ["verify"], ["export"]):
             done = run(*command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, b""))
-            self.assertRegex(done.stdout.decode(), "Example|moire-diff")
+            text = done.stdout.decode()
+            self.assertRegex(text, r"Examples?:\n  moire-diff")
+            self.assertIn("Usage: " + " ".join(["moire-diff", *command]) + " [OPTION…]", text)
+            self.assertLessEqual(max(len(line) for line in text.split("\n")), 90, command)
         self.assertIn("Exit status", run("--help").stdout.decode())
 
     def test_info(self):
@@ -396,156 +389,5 @@ class OtherCommands(Case):
             self.assertEqual(sorted(p.name for p in Path(out).iterdir()), ["gen.ids.npy", "rows.json"])
 
 
-class Page(html.parser.HTMLParser):
-    """Collects tags, attributes and text of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.text, self.attributes = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, k, v) for k, v in attrs]
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def decode_png(data):
-    """A 4-bit palette PNG by its specification; checks every CRC and zlib's checksum."""
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    at, chunks = 8, {}
-    while at < len(data):
-        size, = struct.unpack(">I", data[at:at + 4])
-        kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
-        assert struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + body)
-        chunks[kind] = body
-        at += 12 + size
-    width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
-    assert (depth, colour) == (4, 3)
-    lines = zlib.decompress(chunks[b"IDAT"])
-    stride = 1 + (width + 1) // 2
-    picture = np.zeros((height, width), int)
-    for y in range(height):
-        line = lines[y * stride:(y + 1) * stride]
-        assert line[0] == 0
-        picture[y] = [line[1 + x // 2] >> (4 if x % 2 == 0 else 0) & 15 for x in range(width)]
-    return picture
-
-
-class OtherFormats(Case):
-    NAMES = ("bf16", "moe", "free", "wild", "digest", "hostile", "mixed")
-
-    def test_csv_holds_the_numbers_of_the_json(self):
-        for name in self.NAMES:
-            report = json.loads(run(*pair(name), "--format", "json").stdout)
-            table = list(csv.DictReader(io.StringIO(run(*pair(name), "--format", "csv").stdout.decode(), newline="")))
-            self.assertTrue(all(None not in row and None not in row.values() for row in table))
-            of = {(r["scope"], r["name"], r["id"]): r for r in table}
-            self.assertEqual(len(of), len(table))
-            self.assertEqual(of["verdict", "", ""]["note"], report["verdict"])
-            groups = [("all", "", report["measures"])] + [("tap", t["name"], t["measures"]) for t in report["taps"]]
-            for scope, place, measures in groups:
-                for key, measure in measures.items():
-                    row = of[scope, place, key]
-                    self.assertEqual(row["value"] and float(row["value"]), "" if measure["value"] is None else measure["value"])
-                    self.assertEqual(int(row["n"]), measure["n"])
-                    if measure["interval"]:
-                        self.assertEqual([float(row["low"]), float(row["high"])],
-                                         [float(measure["interval"][k]) for k in ("low", "high")])
-                    for part, value in measure.get("parameters", {}).items():
-                        self.assertEqual(float(of[scope, place, f"{key}.{part}"]["value"]), float(value))
-
-    def test_junit(self):
-        for name in self.NAMES + ("equal",):
-            files = ["info.moire", "info.moire"] if name == "equal" else pair(name)
-            done = run(*files, "--format", "junit")
-            suites = junitparser.JUnitXml.fromstring(done.stdout)
-            self.assertIsInstance(suites, junitparser.JUnitXml)
-            suite, = suites
-            cases = list(suite)
-            results = [case.result[0] if case.result else None for case in cases]
-            failed = sum(isinstance(r, junitparser.Failure) for r in results)
-            self.assertEqual((suite.tests, suite.failures, suite.errors), (len(cases), failed, 0))
-            self.assertEqual(suite.skipped, sum(isinstance(r, junitparser.Skipped) for r in results))
-            self.assertEqual((suites.tests, suites.failures), (suite.tests, suite.failures))
-            self.assertEqual(failed > 0, done.returncode != 0)
-            self.assertEqual(len({(c.classname, c.name) for c in cases}), len(cases))
-            self.assertNotIn("\u202e", done.stdout.decode())
-
-    def test_markdown(self):
-        for name in self.NAMES:
-            text = run(*pair(name), "--format", "md").stdout.decode()
-            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\u202e]")
-            self.assertNotIn("</script>", re.sub(r"`[^`]*`|~~~sh\n.*~~~", "", text, flags=re.S))
-            width = 0
-            for line in text.split("\n"):
-                if not line.startswith("|"):
-                    width = 0
-                    continue
-                cells = len(re.findall(r"(?<!\\)\|", line))
-                self.assertIn(width, (0, cells), line)
-                width = cells
-
-
-class Html(Case):
-    def page(self, name):
-        return run(*pair(name), "--format", "html").stdout.decode()
-
-    def test_self_contained(self):
-        for name in ("moe", "free", "wild", "digest", "single", "hostile"):
-            text = self.page(name)
-            page = Page(text)
-            self.assertNotIn("script", page.tags)
-            for tag, key, value in page.attributes:
-                if key in ("src", "href"):
-                    self.assertTrue(value.startswith("data:"), (name, tag, value[:60]))
-            self.assertNotRegex(text.replace("http-equiv", ""), r"https?://")
-            self.assertEqual(page.tags.count("h1"), 1)
-            self.assertIn(("html", "lang", "en"), page.attributes)
-            self.assertEqual(sum(1 for tag, key, _ in page.attributes if tag == "li" and key == "class" and "chip" in _), 6)
-            self.assertLess(len(text), 200_000)
-
-    def test_tidy(self):
-        tidy = shutil.which("tidy")
-        if tidy is None:
-            self.skipTest("tidy is not installed")
-        for name in ("moe", "free", "wild", "digest", "hostile", "mixed"):
-            done = subprocess.run([tidy, "-q", "-e", "--drop-empty-elements", "no"], input=self.page(name).encode(),
-                                  capture_output=True)
-            self.assertEqual(done.stderr.decode(), "", name)
-
-    def test_hostile_names_are_escaped(self):
-        text = self.page("hostile")
-        self.assertNotIn("</script>", text)
-        self.assertNotIn("\x1b", text)
-        self.assertNotIn("\u202e", text)
-        self.assertIn("&lt;/script&gt;\\u001b[31m\\u202e", text)
-        plain = run(*pair("hostile")).stdout.decode()
-        self.assertNotIn("\x1b", plain)
-        self.assertNotIn("\u202e", plain)
-
-    def test_map_shows_every_site(self):
-        text = self.page("bf16")
-        pictures = [decode_png(base64.b64decode(x)) for x in re.findall(r"data:image/png;base64,([^\"]+)", text)]
-        self.assertEqual(len(pictures), 2)
-        np.testing.assert_array_equal(pictures[0], pictures[1])
-        with tempfile.TemporaryDirectory() as out:
-            sides = []
-            for i, file in enumerate(pair("bf16")):
-                run("export", file, "--npy", f"{out}/{i}")
-                taps = [t["name"] for t in json.loads(run("info", file, "--json").stdout)["tap_list"]]
-                sides.append([np.load(f"{out}/{i}/{t}.npy") for t in taps])
-        self.assertEqual(pictures[0].shape, (8, 15))
-        for y, (r, t) in enumerate(zip(*sides)):
-            for x in range(15):
-                equal = (r[x] == t[x]).all()
-                self.assertEqual(pictures[0][y, x] == 1, equal, (y, x))
-                self.assertTrue(equal or pictures[0][y, x] >= 3)
-
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as FOLDER:
-        subprocess.run([MAKER, FOLDER], check=True)
-        unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    main()

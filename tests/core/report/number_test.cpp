@@ -27,6 +27,8 @@ private Q_SLOTS:
         QTest::newRow("rounded") << 41.23456 << QByteArray("41.23");
         QTest::newRow("small") << 3.14159e-9 << QByteArray("3.142e-09");
         QTest::newRow("whole") << 3309183.0 << QByteArray("3,309,183");
+        QTest::newRow("large") << 354432.4 << QByteArray("354,432");
+        QTest::newRow("large negative") << -12345.6 << QByteArray("-12,346");
         QTest::newRow("negative whole") << -1234.0 << QByteArray("-1,234");
         QTest::newRow("infinite") << -std::numeric_limits<double>::infinity()
                                   << QByteArray("-Infinity");
