@@ -110,8 +110,10 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
     std::vector<Comparison> parts;
     const std::size_t workers =
         std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(1, pairs->rows.size()));
+    ComparisonOptions ours = options;
+    ours.threads = threads;
     for (std::size_t i = 0; i < workers; ++i)
-        parts.emplace_back(reference, target, pairs, options);
+        parts.emplace_back(reference, target, pairs, ours);
     {
         std::vector<std::jthread> others;
         for (std::size_t i = 1; i < workers; ++i)

@@ -24,6 +24,7 @@ struct ComparisonOptions
     std::shared_ptr<const Tolerance> tolerance; ///< null: no value criterion, exit 1 is bitwise
     std::shared_ptr<const NoiseFloor> floor;    ///< null: no repeat was given
     unsigned resamples = 10'000;                ///< of the cluster bootstrap; 0: no intervals
+    unsigned threads = 1; ///< of the resampling; compare() sets it, no result depends on it
 };
 
 /// A fold over row pairs. Made from two runs, their alignment and options; add() any pieces in any

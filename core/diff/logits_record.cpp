@@ -3,6 +3,8 @@
 
 #include "core/diff/logits_record.h"
 
+#include "core/diff/ranking_record.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -163,6 +165,8 @@ void compareRankings(const Ranking& reference, const Ranking& target, std::int32
         !std::isfinite(reference.top[0].value) || !std::isfinite(target.top[0].value);
     addMasses(reference, target, record);
     addRankChanges(reference, target, record);
+    addRankings({reference.top, reference.all, reference.logSumExp},
+                {target.top, target.all, target.logSumExp}, record);
     if (reference.top.size() >= 2) {
         const auto change = [&](std::size_t j) {
             return finiteDifference(target.valueOf(reference.top[j].id),
@@ -280,6 +284,7 @@ void compareFullLogits(const FullLogits& reference, const FullLogits& target, st
         theirs.logSumExp = record.sums.targetLogSumExp;
     }
     compareRankings(ours, theirs, claimed, record);
+    addSpread({ours.top, ours.all, ours.logSumExp}, t, record);
 }
 
 void compareTopKTables(const TopKTable& reference, const TopKTable& target, std::int32_t claimed,

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,13 @@ enum class RatioForm : std::uint8_t
     Root ///< √(n / d), 0 for 0 / d
 };
 
+/// A value that is a function of more than two sums over samples: what resampling by sample needs.
+struct SampleSums
+{
+    std::vector<std::vector<double>> columns;                ///< each parallel to Report::samples
+    double (*value)(std::span<const double> sums) = nullptr; ///< one sum a column
+};
+
 /// One number of METRICS.md with everything that belongs to it.
 struct Measure
 {
@@ -50,6 +59,7 @@ struct Measure
     std::string whyNoInterval;                ///< set when there is a value and no interval
     RatioForm form = RatioForm::None;         ///< for the writers' eyes only, like bySample
     std::vector<SampleShare> bySample;        ///< parallel to Report::samples; empty without a form
+    std::shared_ptr<const SampleSums> sums;   ///< null where bySample says it all
     std::map<std::string, double> parameters; ///< the id's other quantities
     std::map<std::string, double> percentiles;     ///< "0.1", "50", "max", …
     std::vector<std::optional<double>> byPosition; ///< index = position

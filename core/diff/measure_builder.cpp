@@ -4,6 +4,7 @@
 #include "core/diff/measure_builder.h"
 
 #include "core/diff/metric_catalogue.h"
+#include "core/diff/statistics/quantile.h"
 
 #include <algorithm>
 #include <array>
@@ -46,12 +47,31 @@ Terms asTerms(const RowValues& values)
     return terms;
 }
 
-} // namespace
-
-double quotient(double numerator, double denominator)
+bool isWhole(const FoldView& view)
 {
-    return numerator / denominator;
+    return view.rowBegin == 0 && view.rowEnd == view.alignment.rows.size();
 }
+
+/// Moves `sample` on to the one that `row` belongs to; rows come in the samples' order.
+void advance(const FoldView& view, std::size_t row, std::size_t& sample)
+{
+    while (view.alignment.samples[sample].reference != view.alignment.rows[row].sample)
+        ++sample;
+}
+
+std::vector<SampleShare> sharesOf(const FoldView& view, const Terms& terms)
+{
+    std::vector<SampleShare> shares(view.alignment.samples.size());
+    std::size_t sample = 0;
+    for (const Term& term : terms) {
+        advance(view, term.row, sample);
+        shares[sample].numerator += term.numerator;
+        shares[sample].denominator += term.denominator;
+    }
+    return shares;
+}
+
+} // namespace
 
 double percent(double numerator, double denominator)
 {
@@ -59,9 +79,21 @@ double percent(double numerator, double denominator)
     return hundred * numerator / denominator;
 }
 
-double rootOfQuotient(double numerator, double denominator)
+double finished(RatioForm form, double numerator, double denominator)
 {
-    return numerator == 0 ? 0 : std::sqrt(numerator / denominator);
+    constexpr double million = 1e6;
+    switch (form) {
+    case RatioForm::Percent:
+        return percent(numerator, denominator);
+    case RatioForm::PerMillion:
+        return million * numerator / denominator;
+    case RatioForm::Root:
+        return numerator == 0 ? 0 : std::sqrt(numerator / denominator);
+    case RatioForm::Quotient:
+    case RatioForm::None:
+        break;
+    }
+    return numerator / denominator;
 }
 
 Measure named(std::string_view id, std::string why)
@@ -87,7 +119,7 @@ void setValue(Measure& measure, double value)
     }
 }
 
-void setRatio(Measure& measure, const Terms& terms, const Finish& finish)
+void setRatio(Measure& measure, const FoldView& view, const Terms& terms, RatioForm form)
 {
     double numerator = 0;
     double denominator = 0;
@@ -97,12 +129,56 @@ void setRatio(Measure& measure, const Terms& terms, const Finish& finish)
     }
     if (terms.empty())
         return;
-    setValue(measure, finish(numerator, denominator));
+    setValue(measure, finished(form, numerator, denominator));
     if (measure.n == 0)
         measure.n = static_cast<std::uint64_t>(denominator);
+    measure.form = form;
+    if (isWhole(view))
+        measure.bySample = sharesOf(view, terms);
 }
 
-void setPositions(Measure& measure, const FoldView& view, const Terms& terms, const Finish& finish)
+void setSampleRatio(Measure& measure, std::vector<SampleShare> shares, RatioForm form)
+{
+    SampleShare sum;
+    for (const SampleShare& share : shares) {
+        sum.numerator += share.numerator;
+        sum.denominator += share.denominator;
+    }
+    if (sum.denominator == 0)
+        return;
+    setValue(measure, finished(form, sum.numerator, sum.denominator));
+    measure.n = static_cast<std::uint64_t>(sum.denominator);
+    measure.form = form;
+    measure.bySample = std::move(shares);
+}
+
+SampleColumns::SampleColumns(const FoldView& view, std::size_t columns)
+    : m_view(view)
+    , m_columns(columns, std::vector<double>(isWhole(view) ? view.alignment.samples.size() : 0))
+    , m_sums(columns)
+{}
+
+void SampleColumns::add(std::size_t row, std::initializer_list<double> numbers)
+{
+    if (!m_columns.front().empty())
+        advance(m_view, row, m_sample);
+    std::size_t column = 0;
+    for (const double number : numbers) {
+        m_sums[column] += number;
+        if (!m_columns[column].empty())
+            m_columns[column][m_sample] += number;
+        ++column;
+    }
+}
+
+void SampleColumns::finish(Measure& measure, double (*value)(std::span<const double> sums))
+{
+    setValue(measure, value(m_sums));
+    if (!m_columns.front().empty())
+        measure.sums = std::make_shared<const SampleSums>(SampleSums{std::move(m_columns), value});
+}
+
+void setPositions(Measure& measure, const FoldView& view, const Terms& terms, RatioForm form)
 {
     std::vector<std::optional<double>> numerators;
     std::vector<std::optional<double>> denominators;
@@ -115,20 +191,21 @@ void setPositions(Measure& measure, const FoldView& view, const Terms& terms, co
     for (std::size_t i = 0; i < numerators.size(); ++i) {
         if (!numerators[i])
             continue;
-        const double value = finish(*numerators[i], *denominators[i]);
+        const double value = finished(form, *numerators[i], *denominators[i]);
         if (std::isfinite(value))
             measure.byPosition[i] = value;
     }
 }
 
-double quantile(const std::vector<double>& sorted, double q)
+void setPercentiles(Measure& measure, std::vector<double> values)
 {
-    const double place = q * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    if (below + 1 >= sorted.size())
-        return sorted.back();
-    return sorted[below]
-           + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+    if (values.empty())
+        return;
+    std::sort(values.begin(), values.end());
+    measure.percentiles["min"] = values.front();
+    measure.percentiles["max"] = values.back();
+    for (const auto& [name, q] : fractions)
+        measure.percentiles[std::string(name)] = statistics::quantile(values, q);
 }
 
 void setPercentiles(Measure& measure, const FoldView& view, const RowValues& values,
@@ -136,19 +213,15 @@ void setPercentiles(Measure& measure, const FoldView& view, const RowValues& val
 {
     if (values.empty())
         return;
-    std::vector<double> sorted;
-    sorted.reserve(values.size());
+    std::vector<double> numbers;
+    numbers.reserve(values.size());
     const RowValue* largest = &values.front();
     for (const RowValue& value : values) {
-        sorted.push_back(value.value);
+        numbers.push_back(value.value);
         if (value.value > largest->value)
             largest = &value;
     }
-    std::sort(sorted.begin(), sorted.end());
-    measure.percentiles["min"] = sorted.front();
-    measure.percentiles["max"] = sorted.back();
-    for (const auto& [name, q] : fractions)
-        measure.percentiles[std::string(name)] = quantile(sorted, q);
+    setPercentiles(measure, std::move(numbers));
     measure.at = view.site(largest->row, std::string(tapName));
     if (largest->element >= 0)
         measure.at += '/' + std::to_string(largest->element);
@@ -158,9 +231,9 @@ void setMean(Measure& measure, const FoldView& view, const RowValues& values,
              std::string_view tapName, Curve curve)
 {
     const Terms terms = asTerms(values);
-    setRatio(measure, terms, quotient);
+    setRatio(measure, view, terms, RatioForm::Quotient);
     if (curve == Curve::ByPosition)
-        setPositions(measure, view, terms, quotient);
+        setPositions(measure, view, terms, RatioForm::Quotient);
     setPercentiles(measure, view, values, tapName);
 }
 
@@ -177,6 +250,7 @@ void setLargest(Measure& measure, const FoldView& view, const RowValues& values,
                    [](double a, double b) { return std::max(a, b); });
     }
     setValue(measure, largest);
+    measure.whyNoInterval = "a largest value: resampling does not bound it";
     if (measure.n == 0)
         measure.n = values.size();
     setPercentiles(measure, view, values, tapName);

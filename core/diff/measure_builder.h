@@ -7,7 +7,8 @@
 #include "core/diff/report.h"
 
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,10 @@ struct RowValue
 };
 using RowValues = std::vector<RowValue>;
 
-/// How a ratio's sums become the value: (numerator, denominator) → value.
-using Finish = std::function<double(double, double)>;
-double quotient(double numerator, double denominator);
+/// What a ratio's two sums become.
+double finished(RatioForm form, double numerator, double denominator);
+/// 100 · numerator / denominator.
 double percent(double numerator, double denominator);
-double rootOfQuotient(double numerator, double denominator); ///< √(n/d), relative L2; 0 for 0/0
 
 /// A measure with the catalogue's words and no value yet. `why` stands until a value is set.
 Measure named(std::string_view id, std::string why = {});
@@ -46,15 +46,37 @@ Measure named(std::string_view id, std::string why = {});
 void setValue(Measure& measure, double value);
 
 /// Ratio of sums over all terms, in row order; n is set to the sum of denominators unless given.
-void setRatio(Measure& measure, const Terms& terms, const Finish& finish);
+/// Where the view is the whole comparison, what each sample adds is kept for the interval.
+void setRatio(Measure& measure, const FoldView& view, const Terms& terms, RatioForm form);
 /// The same by position (index = position; absent where no row is).
-void setPositions(Measure& measure, const FoldView& view, const Terms& terms, const Finish& finish);
+void setPositions(Measure& measure, const FoldView& view, const Terms& terms, RatioForm form);
+/// Mean of one number a sample, n the samples; `shares` is parallel to the view's samples, with a
+/// denominator of 0 where a sample does not take part.
+void setSampleRatio(Measure& measure, std::vector<SampleShare> shares, RatioForm form);
+
+/// Sums over samples that a value is a function of; one column for each number of `Count` that
+/// `add` gives a term. Null unless the view is the whole comparison.
+class SampleColumns
+{
+public:
+    SampleColumns(const FoldView& view, std::size_t columns);
+    /// Rows come in row order.
+    void add(std::size_t row, std::initializer_list<double> numbers);
+    /// Sets the measure's value from the sums, and what its interval is made of.
+    void finish(Measure& measure, double (*value)(std::span<const double> sums));
+
+private:
+    const FoldView& m_view;
+    std::vector<std::vector<double>> m_columns;
+    std::vector<double> m_sums;
+    std::size_t m_sample = 0;
+};
 /// Percentiles min, .1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, max (linear interpolation between
 /// order statistics, as NumPy's default) and `at`, the site of the largest, under the tap's name.
 void setPercentiles(Measure& measure, const FoldView& view, const RowValues& values,
                     std::string_view tapName);
-/// Linear interpolation at fraction q of sorted values (not empty).
-double quantile(const std::vector<double>& sorted, double q);
+/// Those of values without a place.
+void setPercentiles(Measure& measure, std::vector<double> values);
 
 /// Mean, n, percentiles and, when asked, the mean by position: measures that are one number a row.
 enum class Curve

@@ -25,22 +25,29 @@ enum class Detail
 /// A1, A3, A4, A6, A7, B1, B2, B4, B5 of one tap pair.
 void addElementMeasures(const FoldView& view, std::size_t tapPair, Detail detail,
                         Measures& measures);
-/// A2, A5, A8, B3, B6, B7, B8, B9, C and D: over the logits.
+/// A2, A5, A8, B3, B6 to B13, I2, C and D: over the logits.
 void addLogitsMeasures(const FoldView& view, Measures& measures);
-/// C, D only; short form for samples is addKl.
+/// C but C12; short form for samples is addKl.
 void addDistributionMeasures(const FoldView& view, Measures& measures);
+/// B10 to B13.
+void addSpreadMeasures(const FoldView& view, Measures& measures);
+/// D and C12.
 void addChosenTokenMeasures(const FoldView& view, Measures& measures);
-/// E and F.
+/// E1 to E4, E6, E9, G7; the others of E; F.
 void addTopKMeasures(const FoldView& view, Measures& measures);
+void addRankingMeasures(const FoldView& view, Measures& measures);
 void addMarginMeasures(const FoldView& view, Measures& measures);
-/// G, J and K: from tokens, predictions and the environment.
+/// G but G7, J and K: from tokens, predictions and the environment.
 void addTokenMeasures(const FoldView& view, Measures& measures);
 void addTaskMeasures(const FoldView& view, Measures& measures);
 void addCostMeasures(const FoldView& view, Measures& measures);
 /// H.
 void addRoutingMeasures(const FoldView& view, Measures& measures);
-/// I.
+/// I1, I3; I4 to I7.
 void addLayerMeasures(const FoldView& view, Measures& measures);
+void addStateMeasures(const FoldView& view, Measures& measures);
+/// A9 and L; reads what the others have made.
+void addStatisticsMeasures(const FoldView& view, Measures& measures);
 
 /// What one sample gets: A1, B2, B4, C1, E1, E3 of the logits, H1 where there are routers.
 void addSampleMeasures(const FoldView& view, Measures& measures);

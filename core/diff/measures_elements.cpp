@@ -12,13 +12,6 @@ namespace moire::diff {
 
 namespace {
 
-constexpr double million = 1e6;
-
-double partsPerMillion(double numerator, double denominator)
-{
-    return million * numerator / denominator;
-}
-
 /// What one tap pair's sites add up to, collected in one walk over the rows.
 struct Collected
 {
@@ -126,13 +119,13 @@ void addBitwise(const FoldView& view, std::size_t tapPair, const Collected& c, D
     Measure ulps = named("A4", why);
     Measure digests = named("A6", sameType ? "no row was compared" : why);
     if (sameType && c.complete) {
-        setRatio(equal, c.equal, percent);
-        setRatio(unequal, c.unequal, partsPerMillion);
+        setRatio(equal, view, c.equal, RatioForm::Percent);
+        setRatio(unequal, view, c.unequal, RatioForm::PerMillion);
         if (detail == Detail::Full)
-            setPositions(equal, view, c.equal, percent);
+            setPositions(equal, view, c.equal, RatioForm::Percent);
     }
     if (sameType)
-        setRatio(digests, c.digestEqual, percent);
+        setRatio(digests, view, c.digestEqual, RatioForm::Percent);
     if (sameType && c.maxUlp.size() == c.rows && c.rows > 0) {
         ulps.n = c.elements;
         setLargest(ulps, view, c.maxUlp, view.tap(tapPair).name, Curve::None);
@@ -156,7 +149,7 @@ void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c
         const Curve curve = detail == Detail::Full ? Curve::ByPosition : Curve::None;
         for (Measure& measure : made)
             measure.n = c.finite;
-        setRatio(square, c.squares, quotient);
+        setRatio(square, view, c.squares, RatioForm::Quotient);
         if (square.value)
             square.parameters["rmse"] = std::sqrt(*square.value);
         setLargest(largest, view, c.maxAbs, name, curve);
@@ -164,13 +157,13 @@ void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c
             largest.parameters["mean"] = c.sumAbs / static_cast<double>(c.finite);
         else
             largest = named("B2", "no element is finite on both sides");
-        setRatio(relative, c.relative, rootOfQuotient);
+        setRatio(relative, view, c.relative, RatioForm::Root);
         setPercentiles(relative, view, c.relativeL2, name);
         setValue(cosine, c.total.oneMinusCosine());
         setPercentiles(cosine, view, c.oneMinusCosine, name);
         if (detail == Detail::Full) {
-            setPositions(square, view, c.squares, quotient);
-            setPositions(relative, view, c.relative, rootOfQuotient);
+            setPositions(square, view, c.squares, RatioForm::Quotient);
+            setPositions(relative, view, c.relative, RatioForm::Root);
         } else {
             for (Measure& measure : made)
                 measure.percentiles.clear();

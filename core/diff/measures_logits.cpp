@@ -4,6 +4,7 @@
 #include "core/diff/first_divergence.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
+#include "core/diff/statistics/quantile.h"
 
 #include <algorithm>
 #include <array>
@@ -50,11 +51,11 @@ void addRounding(const FoldView& view, Measures& measures)
         matched += same;
         distance += record.logits.mantissaDistance;
     });
-    setRatio(rounded, equal, percent);
+    setRatio(rounded, view, equal, RatioForm::Percent);
     if (view.head && view.tap(*view.head).dtype != view.targetTap(*view.head).dtype)
         exponent.whyNull = "the dtypes differ";
     else
-        setRatio(exponent, mismatched, percent);
+        setRatio(exponent, view, mismatched, RatioForm::Percent);
     if (exponent.value && matched > 0)
         exponent.parameters["mantissa"] = distance / matched;
     measures.push_back(std::move(rounded));
@@ -112,16 +113,22 @@ void addShifts(const FoldView& view, Measures& measures)
             directions.push_back({row, *record.logits.directionalError});
     });
     setLargest(relative, view, relatives, headName, Curve::None);
-    setRatio(shift, shifts, quotient);
-    setPositions(shift, view, shifts, quotient);
-    setRatio(centred, squares, quotient);
+    setRatio(shift, view, shifts, RatioForm::Quotient);
+    setPositions(shift, view, shifts, RatioForm::Quotient);
+    setRatio(centred, view, squares, RatioForm::Quotient);
     setMean(weighted, view, weights, headName, Curve::ByPosition);
     setMean(directional, view, directions, headName, Curve::None);
     if (directional.value) {
         double sum = 0;
-        for (const RowValue& value : directions)
-            sum += std::fabs(value.value);
+        std::vector<double> sizes;
+        for (const RowValue& value : directions) {
+            sizes.push_back(std::fabs(value.value));
+            sum += sizes.back();
+        }
         directional.parameters["mean_abs"] = sum / static_cast<double>(directions.size());
+        std::sort(sizes.begin(), sizes.end());
+        constexpr double nearTies = 0.99; // F4 takes it from the noise between two repeats
+        directional.parameters["abs_99_percent"] = statistics::quantile(sizes, nearTies);
     }
     measures.insert(measures.end(), made.begin(), made.end());
 }
@@ -131,11 +138,17 @@ void addShifts(const FoldView& view, Measures& measures)
 void addDistributionMeasures(const FoldView& view, Measures& measures)
 {
     const std::string why = whyNoLogits(view);
-    std::array<Measure, 6> made{named("C1", why), named("C2", why), named("C4", why),
-                                named("C7", why), named("C8", why), named("C9", why)};
-    auto& [forward, reverse, variation, squares, change, entropy] = made;
-    std::array<RowValues, 5> values;
-    auto& [forwards, reverses, variations, changes, entropies] = values;
+    std::array<Measure, 11> made{named("C1", why),  named("C2", why), named("C3", why),
+                                 named("C4", why),  named("C5", why), named("C6", why),
+                                 named("C7", why),  named("C8", why), named("C9", why),
+                                 named("C10", why), named("C11", why)};
+    auto& [forward, reverse, shannon, variation, hellinger, chiSquare, squares, change, entropy,
+           temperature, extreme] = made;
+    std::array<RowValues, 10> values;
+    auto& [forwards, reverses, shannons, variations, hellingers, chiSquares, changes, entropies,
+           exponents, extremes] = values;
+    double left = 0;
+    double infinite = 0;
     Terms squareTerms;
     std::uint64_t excluded = 0;
     std::uint64_t unusable = 0;
@@ -150,7 +163,16 @@ void addDistributionMeasures(const FoldView& view, Measures& measures)
         }
         forwards.push_back({row, logits.sums.forwardKl});
         reverses.push_back({row, logits.sums.reverseKl});
+        shannons.push_back({row, logits.sums.jensenShannon});
         variations.push_back({row, logits.sums.totalVariation});
+        hellingers.push_back({row, logits.sums.hellinger});
+        if (std::isfinite(logits.sums.chiSquare))
+            chiSquares.push_back({row, logits.sums.chiSquare});
+        else
+            ++infinite;
+        exponents.push_back({row, logits.sums.temperatureExponent - 1});
+        left += logits.sums.temperatureKl;
+        extremes.push_back({row, logits.sums.largestLogRatio});
         changes.push_back({row, logits.sums.maxProbabilityChange});
         entropies.push_back({row, logits.sums.targetEntropy - logits.sums.referenceEntropy});
         squareTerms.push_back(
@@ -158,8 +180,17 @@ void addDistributionMeasures(const FoldView& view, Measures& measures)
     });
     setMean(forward, view, forwards, headName, Curve::ByPosition);
     setMean(reverse, view, reverses, headName, Curve::ByPosition);
+    setMean(shannon, view, shannons, headName, Curve::None);
     setMean(variation, view, variations, headName, Curve::ByPosition);
-    setRatio(squares, squareTerms, quotient);
+    setMean(hellinger, view, hellingers, headName, Curve::None);
+    setMean(chiSquare, view, chiSquares, headName, Curve::None);
+    if (infinite > 0)
+        chiSquare.parameters["rows_infinite"] = infinite;
+    setMean(temperature, view, exponents, headName, Curve::None);
+    if (temperature.value)
+        temperature.parameters["kl_left"] = left / static_cast<double>(exponents.size());
+    setLargest(extreme, view, extremes, headName, Curve::None);
+    setRatio(squares, view, squareTerms, RatioForm::Quotient);
     setLargest(change, view, changes, headName, Curve::ByPosition);
     setMean(entropy, view, entropies, headName, Curve::ByPosition);
     if (excluded > 0)
@@ -182,67 +213,8 @@ void addLogitsMeasures(const FoldView& view, Measures& measures)
     addFirstUnequal(view, measures);
     addShifts(view, measures);
     addDistributionMeasures(view, measures);
+    addSpreadMeasures(view, measures);
     addChosenTokenMeasures(view, measures);
-}
-
-void addChosenTokenMeasures(const FoldView& view, Measures& measures)
-{
-    const std::string why = "no token was scored by both runs";
-    Measure delta = named("D1", why);
-    Measure summary = named("D2", why);
-    Measure probability = named("D4", why);
-    RowValues deltas;
-    RowValues changes;
-    view.forEachRow([&](std::size_t row, const RowRecord& record) {
-        const LogitsRecord& logits = record.logits;
-        if (!logits.referenceLogProb)
-            return;
-        const double d = *logits.targetLogProb - *logits.referenceLogProb;
-        deltas.push_back({row, d});
-        changes.push_back({row, std::exp(*logits.referenceLogProb) * std::expm1(d)});
-    });
-    setMean(delta, view, deltas, headName, Curve::ByPosition);
-    setMean(probability, view, changes, headName, Curve::None);
-    if (!deltas.empty()) {
-        const auto count = static_cast<double>(deltas.size());
-        const auto moments = [count](const RowValues& values) {
-            std::array<double, 2> sums{};
-            for (const RowValue& value : values) {
-                sums[0] += std::fabs(value.value);
-                sums[1] += value.value * value.value;
-            }
-            return std::pair(sums[0] / count, sums[1] / count);
-        };
-        setValue(summary, *delta.value);
-        summary.n = deltas.size();
-        summary.parameters["mean_abs"] = moments(deltas).first;
-        summary.parameters["max"] = delta.percentiles["max"];
-        summary.parameters["min"] = delta.percentiles["min"];
-        double squares = 0;
-        for (const RowValue& value : deltas)
-            squares += (value.value - *delta.value) * (value.value - *delta.value);
-        if (deltas.size() > 1)
-            summary.parameters["std"] = std::sqrt(squares / (count - 1));
-        probability.parameters["mean_abs"] = moments(changes).first;
-        probability.parameters["rms"] = std::sqrt(moments(changes).second);
-    }
-    // Per sequence: each sample's own mean, and the mean of those.
-    double sum = 0;
-    std::size_t sequences = 0;
-    for (std::size_t i = 0; i < deltas.size();) {
-        const trace::SampleIndex sample = view.alignment.rows[deltas[i].row].sample;
-        double own = 0;
-        std::size_t count = 0;
-        for (; i < deltas.size() && view.alignment.rows[deltas[i].row].sample == sample; ++i) {
-            own += deltas[i].value;
-            ++count;
-        }
-        sum += own / static_cast<double>(count);
-        ++sequences;
-    }
-    if (sequences > 0)
-        summary.parameters["sequence_mean"] = sum / static_cast<double>(sequences);
-    measures.insert(measures.end(), {delta, summary, probability});
 }
 
 } // namespace moire::diff

@@ -22,10 +22,10 @@ public:
         sums.first += numerator;
         sums.second += denominator;
     }
-    void store(Measure& measure, const Finish& finish) const
+    void store(Measure& measure, RatioForm form) const
     {
         for (const auto& [layer, sums] : m_sums)
-            if (const double value = finish(sums.first, sums.second); std::isfinite(value))
+            if (const double value = finished(form, sums.first, sums.second); std::isfinite(value))
                 measure.byLayer[layer] = value;
     }
 
@@ -46,8 +46,8 @@ void forEachSlot(const FoldView& view, Visit visit)
 
 /// One ratio over all slots, with its curve by layer and, when asked, by position.
 template <class Quantity>
-Measure overSlots(const FoldView& view, std::string_view id, const std::string& why,
-                  const Finish& finish, Curve curve, Quantity quantity)
+Measure overSlots(const FoldView& view, std::string_view id, const std::string& why, RatioForm form,
+                  Curve curve, Quantity quantity)
 {
     Measure measure = named(id, why);
     Terms terms;
@@ -57,10 +57,10 @@ Measure overSlots(const FoldView& view, std::string_view id, const std::string& 
         terms.push_back(term);
         layers.add(view.router(router).layer, term.numerator, term.denominator);
     });
-    setRatio(measure, terms, finish);
-    layers.store(measure, finish);
+    setRatio(measure, view, terms, form);
+    layers.store(measure, form);
     if (curve == Curve::ByPosition)
-        setPositions(measure, view, terms, finish);
+        setPositions(measure, view, terms, form);
     return measure;
 }
 
@@ -71,7 +71,7 @@ double setEqual(const RouteRecord& route)
 
 void addSets(const FoldView& view, const std::string& why, Measures& measures)
 {
-    Measure sets = overSlots(view, "H1", why, percent, Curve::ByPosition,
+    Measure sets = overSlots(view, "H1", why, RatioForm::Percent, Curve::ByPosition,
                              [](std::size_t row, const RouteRecord& route) {
                                  return Term{row, setEqual(route), 1};
                              });
@@ -81,7 +81,7 @@ void addSets(const FoldView& view, const std::string& why, Measures& measures)
         ordered += route.cell.orderEqual ? 1 : 0;
         jaccard += static_cast<double>(route.overlap) / static_cast<double>(route.unionSize);
     });
-    Measure replaced = overSlots(view, "H3", why, quotient, Curve::None,
+    Measure replaced = overSlots(view, "H3", why, RatioForm::Quotient, Curve::None,
                                  [](std::size_t row, const RouteRecord& route) {
                                      return Term{row, static_cast<double>(route.cell.replaced), 1};
                                  });
@@ -122,7 +122,7 @@ void addRows(const FoldView& view, const std::string& why, Measures& measures)
         if (firstLayer)
             firsts.push_back({row, static_cast<double>(*firstLayer)});
     });
-    setRatio(all, equal, percent);
+    setRatio(all, view, equal, RatioForm::Percent);
     setMean(layers, view, differing, "", Curve::None);
     setMean(first, view, firsts, "", Curve::None);
     if (!differing.empty() && firsts.empty())
@@ -136,11 +136,12 @@ void addRows(const FoldView& view, const std::string& why, Measures& measures)
 
 void addGates(const FoldView& view, const std::string& why, Measures& measures)
 {
-    measures.push_back(overSlots(
-        view, "H6", why, quotient, Curve::None, [](std::size_t row, const RouteRecord& route) {
-            return Term{row, route.logitSquares, static_cast<double>(route.logitCount)};
-        }));
-    Measure gate = overSlots(view, "H7", why, quotient, Curve::None,
+    measures.push_back(
+        overSlots(view, "H6", why, RatioForm::Quotient, Curve::None,
+                  [](std::size_t row, const RouteRecord& route) {
+                      return Term{row, route.logitSquares, static_cast<double>(route.logitCount)};
+                  }));
+    Measure gate = overSlots(view, "H7", why, RatioForm::Quotient, Curve::None,
                              [](std::size_t row, const RouteRecord& route) {
                                  return Term{row, route.gateDistance, 1};
                              });
@@ -180,7 +181,7 @@ void addMargins(const FoldView& view, const std::string& why, Measures& measures
     });
     setMean(margin, view, margins, "", Curve::None);
     margin.at.clear();
-    layers.store(margin, quotient);
+    layers.store(margin, RatioForm::Quotient);
     if (!margins.empty())
         margin.parameters["exact_ties"] = ties;
     if (known > 0) {
@@ -224,6 +225,52 @@ void addLoads(const FoldView& view, const std::string& why, Measures& measures)
     measures.push_back(std::move(shift));
 }
 
+/// H11: forward KL where every expert set is equal and where one changed.
+Measure conditionalError(const FoldView& view, const std::string& why)
+{
+    Measure error = named("H11", why);
+    RowValues changed;
+    std::array<double, 2> kl{};
+    std::array<double, 2> squares{};
+    std::array<double, 2> elements{};
+    std::array<double, 2> rows{};
+    view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        bool routed = false;
+        bool differs = false;
+        for (const RouteRecord& route : record.routes) {
+            routed = routed || route.cell.chosen > 0;
+            differs = differs || route.cell.replaced > 0;
+        }
+        if (!routed || !record.logits.row.compared)
+            return;
+        const std::size_t at = differs ? 1 : 0;
+        const Site& site = record.sites[*view.head];
+        kl[at] += record.logits.sums.forwardKl;
+        squares[at] += site.sumSquares;
+        elements[at] += site.finite;
+        ++rows[at];
+        if (differs)
+            changed.push_back({row, record.logits.sums.forwardKl});
+    });
+    if (why.empty() && rows[0] + rows[1] > 0)
+        error.whyNull = "every expert set is equal";
+    else if (error.whyNull.empty())
+        error.whyNull = whyNoLogits(view);
+    setMean(error, view, changed, trace::headTapName, Curve::None);
+    const auto set = [&](const char* key, double numerator, double denominator) {
+        if (denominator > 0)
+            error.parameters[key] = numerator / denominator;
+    };
+    if (rows[0] + rows[1] > 0) {
+        set("equal_routes", kl[0], rows[0]);
+        set("share_of_kl", kl[1], kl[0] + kl[1]);
+        set("share_of_rows", rows[1], rows[0] + rows[1]);
+        set("mse", squares[1], elements[1]);
+        set("mse_equal_routes", squares[0], elements[0]);
+    }
+    return error;
+}
+
 } // namespace
 
 void addRoutingMeasures(const FoldView& view, Measures& measures)
@@ -239,6 +286,10 @@ void addRoutingMeasures(const FoldView& view, Measures& measures)
     addGates(view, whyNoSlot, measures);
     addMargins(view, why, measures);
     addLoads(view, whyNoSlot, measures);
+    measures.push_back(
+        named("H10", why.empty() ? "needs a run of the target with the reference's routes replayed"
+                                 : why));
+    measures.push_back(conditionalError(view, why));
 }
 
 } // namespace moire::diff

@@ -23,8 +23,4 @@ std::span<const Metric> metricCatalogue();
 /// The entry of an id, brackets left out (assert: there is one).
 const Metric& metricOf(std::string_view id);
 
-/// Why no measure has an interval yet.
-inline constexpr std::string_view whyNoIntervals =
-    "intervals need resampling by sample, which is not done yet";
-
 } // namespace moire::diff

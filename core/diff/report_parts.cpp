@@ -4,6 +4,7 @@
 #include "core/diff/report_parts.h"
 
 #include "core/diff/first_divergence.h"
+#include "core/diff/intervals.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
 #include "core/diff/metric_catalogue.h"
@@ -42,6 +43,17 @@ std::vector<EnvironmentDifference> differencesOf(const trace::Environment& refer
     return differences;
 }
 
+/// What one tap or one sample gets is not resampled.
+void leaveIntervalsOut(Measures& measures)
+{
+    for (Measure& measure : measures) {
+        measure.bySample.clear();
+        measure.bySample.shrink_to_fit();
+        measure.sums.reset();
+    }
+    explainMissingIntervals("intervals are made for the whole report's measures", measures);
+}
+
 std::vector<TapReport> tapReports(const FoldView& view)
 {
     std::vector<TapReport> reports;
@@ -55,6 +67,7 @@ std::vector<TapReport> tapReports(const FoldView& view)
         });
         addElementMeasures(view, i, Detail::Short, report.measures);
         sortMeasures(report.measures);
+        leaveIntervalsOut(report.measures);
         reports.push_back(std::move(report));
     }
     return reports;
@@ -84,6 +97,7 @@ SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pai
             report.firstArgmax = position;
     });
     addSampleMeasures(view, report.measures);
+    leaveIntervalsOut(report.measures);
     return report;
 }
 
@@ -148,13 +162,17 @@ Report buildReport(const FoldView& view)
     report.first = findFirst(view);
     addLogitsMeasures(view, report.measures);
     addTopKMeasures(view, report.measures);
+    addRankingMeasures(view, report.measures);
     addMarginMeasures(view, report.measures);
     addTokenMeasures(view, report.measures);
     addRoutingMeasures(view, report.measures);
     addLayerMeasures(view, report.measures);
+    addStateMeasures(view, report.measures);
     addTaskMeasures(view, report.measures);
     addCostMeasures(view, report.measures);
+    addStatisticsMeasures(view, report.measures);
     sortMeasures(report.measures);
+    addIntervals(view.alignment.samples.size(), view.options, report.measures);
     report.taps = tapReports(view);
     report.samples = sampleReports(view);
     addVerdict(view, report);

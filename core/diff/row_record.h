@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,43 @@ struct ClassCell
 
 /// The cell of elements that stand for an expert which the other run did not choose.
 inline constexpr std::uint8_t withoutCounterpart = 36;
+
+inline constexpr double notKnown = std::numeric_limits<double>::quiet_NaN();
+
+/// The K that E7 is taken at, and the thresholds of F2 in logits.
+inline constexpr std::array<std::uint32_t, 2> rankAgreementSizes{5, 20};
+inline constexpr std::array<double, 4> crowdWidths{0.25, 0.5, 1, 2};
+
+/// What two rankings of a row tell beyond LogitsRow. A NaN is not known; bit i stands for the i-th
+/// of topKSizes.
+struct RankingRecord
+{
+    static constexpr std::uint8_t notListed = 255;
+
+    std::uint8_t tieKnown = 0; ///< E5 can be said
+    std::uint8_t tied = 0;     ///< a side's best K can be ordered or chosen in several ways
+    std::uint8_t setPossible = 0, setCertain = 0;     ///< some, every way of breaking ties agrees
+    std::uint8_t orderPossible = 0, orderCertain = 0; ///< the same of the sequence
+    /// E10, where free runs part: the target's token's rank in the reference and the other way
+    /// round.
+    std::uint8_t targetTokenRank = notListed, referenceTokenRank = notListed;
+    std::array<double, rankAgreementSizes.size()> kendall{notKnown, notKnown}; ///< E7, τ_b
+    std::array<double, rankAgreementSizes.size()> rankBiased{notKnown, notKnown};
+    double renormalisedVariation = notKnown; ///< E8
+    double nucleusJaccard = notKnown;        ///< E11
+    std::uint32_t referenceNucleus = 0, targetNucleus = 0;
+};
+
+/// How a row's d = z_t − z_r is spread, over the elements finite on both sides.
+struct SpreadRecord
+{
+    std::array<double, 2> gapLoss{notKnown, notKnown}; ///< B10, k = 1 and 5
+    std::array<std::uint32_t, 2> outside{}; ///< B11: elements that fail, strict and loose
+    double referenceSum = 0, targetSum = 0; ///< B12
+    std::array<std::uint32_t, crowdWidths.size()> crowd{}; ///< F2, of the reference
+    double slack = notKnown;     ///< F3: margin_r − max_j(d_j − d_a), a the reference's best
+    double halfRange = notKnown; ///< F3: ½(max d − min d)
+};
 
 /// What is kept of a pair of logits rows beyond LogitsRow. Absent numbers are unknown.
 struct LogitsRecord
@@ -57,6 +95,9 @@ struct LogitsRecord
     std::int32_t referenceNext = -1, targetNext = -1; ///< the tokens that follow, −1: none
     bool predictsResponse = false;                    ///< a response token follows in the reference
     bool targetPredictsResponse = false;              ///< and in the target
+
+    RankingRecord ranking;
+    SpreadRecord spread; ///< valid where `full`
 };
 
 /// What is kept of one MoE layer at one row pair.

@@ -41,6 +41,7 @@ public:
         Block sums{};
         const Block* values = m_values.data() + block * m_clusters;
         for (std::size_t s = 0; s < m_clusters; ++s)
+#pragma GCC unroll 8 // else the sums live in memory
             for (std::size_t i = 0; i < blockWidth; ++i)
                 sums[i] += counts[s] * values[s][i];
         std::copy(sums.begin(), sums.end(), out);

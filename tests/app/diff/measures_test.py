@@ -13,13 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+import recompute_tokens
 from recompute import Run, align
 from recompute_runs import recompute
 
-KL = ("C1", "C2")
+TOLERANCES = {"C1": 1e-5, "C2": 1e-5, "L7": 1e-5, "D13": 1e-8, "interval": 1e-7}
 # Differences of two numbers of order 1, each right to a few units in the last place of a double.
 # Probabilities below 1e-18 of a row's whole are beyond recompute.py's own precision.
-FLOORS = {"C9": 1e-14, "D1": 1e-14, "D2": 1e-14, "D4": 1e-14, "C4": 1e-18, "C7": 1e-36, "C8": 1e-18, "B8": 1e-36}
+# Not ratios of sums, or their denominators are not what they are taken over.
+OTHER_SUMS = ("B4", "B12", "C12", "D5", "D9", "I5", "I7", "J7", "L3")
+SCALES = {"%": 100, "ppm": 1e6}
+FLOORS = {"B10": 1e-24, "C1": 1e-15, "C2": 1e-15, "C3": 1e-24, "C5": 1e-18, "C6": 1e-36, "C10": 1e-14, "C11": 1e-18, "D3": 1e-14,
+          "D8": 1e-14, "D11": 1e-13, "D12": 1e-14, "C9": 1e-14, "D1": 1e-14, "D2": 1e-14, "D4": 1e-14, "C4": 1e-18, "C7": 1e-36, "C8": 1e-18, "B8": 1e-36}
 FULL = ("bf16", "fp32", "fp16", "wild", "wild16", "single", "tied", "mixed", "moe", "free", "hostile")
 ANSWERS = {"free": [("a", "A", "A", "A"), ("a", "B", "B", "D"), ("b", "C", "A", "B")]}
 
@@ -50,7 +55,7 @@ def check(where, got, want, measure):
     got = float(got)
     if got == want or (np.isnan(got) and np.isnan(want)):
         return
-    tolerance, floor = (1e-5, 1e-15) if measure in KL else (1e-9, FLOORS.get(measure, 0))
+    tolerance, floor = TOLERANCES.get(measure, 1e-9), FLOORS.get(measure, 0)
     if not abs(got - want) <= max(tolerance * abs(want), floor):
         problems.append(f"{where}: {got!r}, expected {want!r}, relative {abs(got - want) / (abs(want) or 1):.1e}")
 
@@ -84,6 +89,28 @@ def compare(where, got, want):
         problems.append(f"{where} at: {got.get('at')}, expected {want['at']}")
 
 
+def check_resampling(where, key, got, samples):
+    """Interval, question_mean and rule_of_three from the samples' own values."""
+    parameters = got.get("parameters", {})
+    mean, three = parameters.pop("question_mean", None), parameters.pop("rule_of_three", None)
+    low, high = parameters.pop("bootstrap_low", None), parameters.pop("bootstrap_high", None)
+    own = [s.get(key) for s in samples]
+    known = [x for x in own if x and x.get("value") is not None and x["n"]]
+    base = key.split("[")[0]
+    if mean is not None and base not in ("I5", "I7"):
+        check(where + " question_mean", mean, sum(x["value"] for x in known) / len(known), base)
+    scale = SCALES.get(got["unit"], 1)
+    if three is not None and known and base[0] not in "GJ":
+        check(where + " rule_of_three", three, 3 * scale / max(3, len(known)) if got["value"] == 0
+              else scale - 3 * scale / max(3, len(known)), "count")
+    if base in OTHER_SUMS or "of=" in key or len(known) < 2 or not (got["interval"] or {}).get("method", "").startswith("bootstrap"):
+        return
+    shares = [(x["value"] * x["n"] / scale, x["n"]) if x and x.get("value") is not None else (0, 0) for x in own]
+    low, high = recompute_tokens.bootstrap([float(a) for a, _ in shares], [float(b) for _, b in shares])
+    for end, wanted in (("low", low), ("high", high)):
+        check(f"{where} interval {end}", got["interval"][end], wanted * scale, "interval")
+
+
 def check_pair(program, folder, name):
     files = [str(folder / f"{name}.{side}.moire") for side in ("ref", "target")]
     done = subprocess.run([program, *files, "--format", "json"], capture_output=True, text=True)
@@ -92,6 +119,7 @@ def check_pair(program, folder, name):
     runs = [Run.load(program, f, folder / f"{name}.{i}", PROMPTS) for i, f in enumerate(files)]
     overall, taps, samples = recompute(*runs, ANSWERS.get(name, []))
     for key, measure in report["measures"].items():
+        check_resampling(f"{name} {key}", key, measure, list(samples.values()))
         compare(f"{name} {key}", measure, overall.get(key))
     missing = set(overall) - set(report["measures"])
     if missing:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measures of METRICS.md computed again, slowly, in 80-bit floats, from exported arrays.
 
-Written from the formulas alone: it shares nothing with core/diff. Run.load() reads what
+Written after the code, from the formulas of METRICS.md, and sharing nothing with core/diff. Run.load() reads what
 `moire-diff export` wrote; recompute() gives {id: {value, n, parameters, ...}} for two runs.
 """
 import json
@@ -10,6 +10,9 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+
+import recompute_rows
+import recompute_tokens
 
 LD = np.longdouble
 SIZES = (1, 2, 5, 10, 20, 64)
@@ -288,7 +291,13 @@ def logits_measures(ref, tgt, pairs):
                  for x in rows if all(np.isfinite(z[i]) for z in (x.r, x.t) for i in x.order_r[:2])]
     if direction:
         out["B9"] = mean_measure(None, direction, False)
-        out["B9"]["parameters"] = {"mean_abs": sum(map(abs, direction)) / len(direction)}
+        out["B9"]["parameters"] = {"mean_abs": sum(map(abs, direction)) / len(direction),
+                                   "abs_99_percent": summary(list(map(abs, direction)))["99"]}
+    out.update(recompute_rows.spread(rows, mean_measure))
+    out.update(recompute_rows.distances(rows, mean_measure, summary))
+    out.update(recompute_rows.rankings(ref, tgt, pairs, rows, mean_measure))
+    out.update(recompute_rows.crowd(rows, mean_measure))
+    out.update(recompute_rows.flip_prediction(rows, direction))
     out.update(chosen_measures(ref, tgt, pairs, rows))
     out.update(top_measures(positions, rows, vocabulary))
     out.update(margin_measures(ref, tgt, pairs, rows, dtype))
@@ -327,7 +336,7 @@ def log_prob(z, token):
 
 
 def chosen_measures(ref, tgt, pairs, rows):
-    deltas, changes, where, owners = [], [], [], []
+    deltas, changes, where, owners, logs = [], [], [], [], []
     for (sample, position, _, _), x in zip(pairs, rows):
         a, b = ref.tokens[sample], tgt.tokens[sample]
         if position + 1 >= len(a) or position + 1 >= len(b) or a[position + 1] != b[position + 1]:
@@ -340,6 +349,7 @@ def chosen_measures(ref, tgt, pairs, rows):
         changes.append(np.exp(theirs) - np.exp(ours))
         where.append(position)
         owners.append(sample)
+        logs.append((ours, theirs))
     if not deltas:
         return {}
     n = len(deltas)
@@ -353,7 +363,8 @@ def chosen_measures(ref, tgt, pairs, rows):
     probability = mean_measure(where, changes, False)
     probability["parameters"] = {"mean_abs": sum(map(abs, changes)) / n,
                                  "rms": np.sqrt(sum(c * c for c in changes) / n)}
-    return {"D1": first, "D2": {"value": mean, "n": n, "parameters": parameters}, "D4": probability}
+    return {"D1": first, "D2": {"value": mean, "n": n, "parameters": parameters}, "D4": probability,
+            **recompute_tokens.chosen(deltas, *map(list, zip(*logs)), where, owners, mean_measure, summary)}
 
 
 def top_measures(positions, rows, vocabulary):
@@ -363,6 +374,8 @@ def top_measures(positions, rows, vocabulary):
     out["E1"] = {"value": 100 * LD(sum(agree)) / n, "n": n,
                  "by_position": ratio_curve(positions, [LD(100 * s) for s in agree], [1] * n)}
     out["G7"] = out["E1"]
+    flips = n - sum(agree)
+    out["G10"] = {"value": LD(flips) / n, "n": n, "parameters": {"expected_split": LD(n) / flips} if flips else {}}
     for k in SIZES:
         if k > vocabulary:
             continue

@@ -3,39 +3,13 @@
 """The rest of recompute.py: tokens, routing, layers, task and cost, and all of them together."""
 import numpy as np
 
-from recompute import (LD, align, classes, curve, element_measures, half_square_distance, keys,
+import recompute_tokens
+from recompute import (LD, LogitsRow, align, classes, curve, element_measures, half_square_distance, keys,
                        logits_measures, mean_measure, ratio_curve, root_ratio, summary, ulps)
 
 
-def token_measures(ref, tgt):
-    """G1, G2, G4, G5: free runs' responses, sample by sample."""
-    same, first, fractions, lengths = 0, [], [], []
-    for sample in ref.samples:
-        if sample not in tgt.samples:
-            continue
-        a, b = (run.tokens[sample][run.prompt[sample]:] for run in (ref, tgt))
-        if not a and not b:
-            continue
-        at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-        same += a == b
-        fractions.append(LD(at) / max(len(a), len(b)))
-        lengths.append(LD(len(b) - len(a)))
-        if a != b:
-            first.append(LD(at))
-    n = len(fractions)
-    if n == 0:
-        return {}
-    out = {"G1": {"value": 100 * LD(same) / n, "n": n}, "G4": {"value": sum(fractions) / n, "n": n},
-           "G5": {"value": sum(lengths) / n, "n": n, "percentiles": {"min": min(lengths), "max": max(lengths)}},
-           "G2": {"value": None, "n": n, "parameters": {"censored": same}}}
-    if first:
-        out["G2"].update(value=LD(np.median(np.array(first, float))),
-                         percentiles={"min": min(first), "max": max(first)})
-    return out
-
-
 def routing_measures(ref, tgt, pairs):
-    """H1 to H9, from the routers' logits, ids and weights."""
+    """H1 to H9 and H11, from the routers' logits, ids and weights."""
     if not ref.routers:
         return {}
     slots = []
@@ -88,6 +62,7 @@ def routing_measures(ref, tgt, pairs):
     out["H8"]["parameters"] = {"exact_ties": sum(s["margin"] == 0 for s in slots)} | {
         f"within_{k}_ulp_percent": 100 * LD(sum(s["margin_ulps"] <= k for s in slots)) / n for k in (1, 2)}
     out.update(row_routes(pairs, slots))
+    out.update(conditional_error(ref, tgt, pairs, slots))
     shifts = {}
     for router in ref.routers:
         mine = [s for s in slots if s["layer"] == router["layer"]]
@@ -96,6 +71,61 @@ def routing_measures(ref, tgt, pairs):
         shifts[str(router["layer"])] = np.abs(loads[1] / loads[1].sum() - loads[0] / loads[0].sum()).sum() / 2
     out["H9"] = {"value": sum(shifts.values()) / len(shifts), "n": len(shifts), "by_layer": shifts}
     return out
+
+
+def conditional_error(ref, tgt, pairs, slots):
+    """H11."""
+    head = "lm_head.out"
+    if head not in ref.values or head not in tgt.values:
+        return {}
+    changed = {s["row"] for s in slots if s["replaced"]}
+    kl, squares, elements = ([[], []] for _ in range(3))
+    for row, (_, _, a, b) in enumerate(pairs):
+        x = LogitsRow(ref.values[head][a], tgt.values[head][b])
+        side = row in changed
+        kl[side].append((np.exp(x.log_p) * (x.log_p - x.log_q)).sum())
+        squares[side].append((x.d * x.d).sum())
+        elements[side].append(int(x.finite.sum()))
+    out = mean_measure(None, kl[1], False) or {"value": None, "n": 0}
+    parameters = {"share_of_kl": sum(kl[1]) / (sum(kl[0]) + sum(kl[1])), "share_of_rows": LD(len(kl[1])) / len(pairs)}
+    if kl[0]:
+        parameters.update(equal_routes=sum(kl[0]) / len(kl[0]), mse_equal_routes=sum(squares[0]) / sum(elements[0]))
+    if kl[1]:
+        parameters["mse"] = sum(squares[1]) / sum(elements[1])
+    out["parameters"] = parameters
+    return {"H11": out}
+
+
+def cache_drift(ref, tgt, pairs):
+    """I5."""
+    a, b, places = [p[2] for p in pairs], [p[3] for p in pairs], [p[1] for p in pairs]
+    parts = {}
+    for tap in ref.taps:
+        kind = next((k for k in ("k", "v") if tap["name"].endswith(f".{k}_proj.out")), None)
+        if kind and tap["name"] in tgt.values:
+            r, t = ref.values[tap["name"]][a], tgt.values[tap["name"]][b]
+            finite = np.isfinite(r) & np.isfinite(t)
+            rf, tf = np.where(finite, r, 0), np.where(finite, t, 0)
+            parts[kind, tap["layer"]] = ((tf - rf) ** 2).sum(1), (rf * rf).sum(1)
+    if not parts:
+        return {}
+    def total(keep):
+        chosen = [v for k, v in parts.items() if keep(k)]
+        return sum(d for d, _ in chosen), sum(r for _, r in chosen)
+    d, r = total(lambda k: True)
+    def ratio(keep):
+        x, y = total(keep)
+        return root_ratio(x.sum(), y.sum())
+    out = {"value": root_ratio(d.sum(), r.sum()), "n": len(pairs), "by_position": ratio_curve(places, d, r, root_ratio),
+           "by_layer": {str(layer): ratio(lambda k: k[1] == layer) for _, layer in parts},
+           "parameters": {name: ratio(lambda k: k[0] == kind) for name, kind in (("keys", "k"), ("values", "v"))
+                          if any(k[0] == kind for k in parts)}}
+    known = [(i, v) for i, v in enumerate(out["by_position"]) if v is not None]
+    slope = recompute_tokens.theil_sen([i for i, _ in known], [v for _, v in known])
+    if slope is not None:
+        out["parameters"]["slope_per_token"] = slope
+    out["by_layer"] = {k: v for k, v in out["by_layer"].items() if np.isfinite(v)}
+    return {"I5": out}
 
 
 def row_routes(pairs, slots):
@@ -219,11 +249,25 @@ def recompute(ref, tgt, answers):
     overall = element_measures(ref, tgt, "lm_head.out", pairs, True) if "lm_head.out" in common else {}
     overall.update(logits_measures(ref, tgt, pairs))
     overall.update(first_unequal(ref, tgt, pairs))
-    overall.update(token_measures(ref, tgt))
+    overall.update(recompute_tokens.responses(ref, tgt, summary))
+    split = overall.get("G2", {}).get("parameters", {}).get("kaplan_meier_median")
+    if split is not None and "G10" in overall:
+        overall["G10"]["parameters"]["observed_split"] = split
     overall.update(routing_measures(ref, tgt, pairs))
     overall.update(layer_measures(ref, tgt, pairs))
     overall.update(task_measures(answers))
     overall.update(cost_measures(ref, tgt))
+    overall.update(cache_drift(ref, tgt, pairs))
+    head = "lm_head.out"
+    nonfinite = [int((~np.isfinite(run.values[head][[p[i] for p in pairs]])).sum()) if head in run.values else 0
+                 for i, run in ((2, ref), (3, tgt))]
+    overall.update(recompute_tokens.task_statistics(answers, nonfinite))
+    if "L4" in overall:
+        overall["L4"] = recompute_tokens.permutation(*overall["L4"]["tokens"])
+    overall.update(recompute_tokens.change_point(overall.get("C1", {}).get("by_position", [])))
+    shared = len([s for s in ref.samples if s in tgt.samples])
+    overall["L1"] = {"value": 10_000, "n": shared, "parameters": {"seed": 20260820, "confidence_percent": 95}}
+    overall["L5"] = {"value": 300 / LD(max(3, len(pairs))), "n": len(pairs), "parameters": {"samples": 300 / LD(max(3, shared))}}
     taps = {name: element_measures(ref, tgt, name, pairs, False) for name in common}
     samples = {}
     for sample in dict.fromkeys(p[0] for p in pairs):
