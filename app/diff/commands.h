@@ -12,5 +12,7 @@ int infoCommand(int argc, const char* const* argv);
 int showCommand(int argc, const char* const* argv);
 int verifyCommand(int argc, const char* const* argv);
 int exportCommand(int argc, const char* const* argv);
+int matrixCommand(int argc, const char* const* argv);
+int studyCommand(int argc, const char* const* argv);
 
 } // namespace moire::app

@@ -34,6 +34,8 @@ constexpr const char* footer =
     "Other commands, each with its own --help:\n"
     "  moire-diff info FILE                   what a capture holds\n"
     "  moire-diff show FILE [TARGET] SITE     values and bits at one site\n"
+    "  moire-diff matrix REF T1 T2 ...        every capture against every other\n"
+    "  moire-diff study REF T1 T2 ...         several targets against one reference\n"
     "  moire-diff verify FILE                 digests and tables against the values\n"
     "  moire-diff export FILE --npy DIR       NumPy arrays, CSV or safetensors\n"
     "A capture that is named like a command is reached as ./info.\n"

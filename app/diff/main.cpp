@@ -17,11 +17,13 @@ using Command = int (*)(int, const char* const*);
 /// "./info", and in the second place as it is.
 int dispatch(int argc, const char* const* argv)
 {
-    constexpr std::array<std::pair<std::string_view, Command>, 4> commands{
+    constexpr std::array<std::pair<std::string_view, Command>, 6> commands{
         {{"info", moire::app::infoCommand},
          {"show", moire::app::showCommand},
          {"verify", moire::app::verifyCommand},
-         {"export", moire::app::exportCommand}}};
+         {"export", moire::app::exportCommand},
+         {"matrix", moire::app::matrixCommand},
+         {"study", moire::app::studyCommand}}};
     for (const auto& [name, command] : commands)
         if (argc > 1 && name == argv[1])
             return command(argc - 1, argv + 1);

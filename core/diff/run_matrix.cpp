@@ -121,6 +121,7 @@ Result<RunMatrix> runMatrix(std::span<const trace::RunPointer> runs,
     progress.total = count * (count - 1) / 2;
     ComparisonOptions options;
     options.resamples = 0;
+    options.grid = false; // a matrix draws no cells of a pair
     std::optional<Error> incomparable;
     bool any = false;
     for (std::size_t i = 0; i < count; ++i) { // what a run without any pair is known by

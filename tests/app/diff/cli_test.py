@@ -238,7 +238,7 @@ class Trouble(Case):
 class OtherCommands(Case):
     def test_help_and_version(self):
         self.assertRegex(run("--version").stdout.decode(), r"\Amoire-diff \d+\.\d+\.\d+\n\Z")
-        for command in ([], ["info"], ["show"], ["verify"], ["export"]):
+        for command in ([], ["info"], ["show"], ["verify"], ["export"], ["matrix"], ["study"]):
             done = run(*command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             text = done.stdout.decode()
