@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/comparison.h"
-
 #include "core/diff/tolerance_check.h"
 
 #include <algorithm>
@@ -112,8 +111,9 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
         std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(1, pairs->rows.size()));
     ComparisonOptions ours = options;
     ours.threads = threads;
-    for (std::size_t i = 0; i < workers; ++i)
-        parts.emplace_back(reference, target, pairs, ours);
+    parts.emplace_back(reference, target, pairs, ours);
+    while (parts.size() < workers)
+        parts.push_back(parts[0].sibling());
     {
         std::vector<std::jthread> others;
         for (std::size_t i = 1; i < workers; ++i)
@@ -128,7 +128,7 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
         return *trouble.error();
     for (std::size_t i = 1; i < workers; ++i)
         parts[0].merge(std::move(parts[i]));
-    return parts[0].report();
+    return std::move(parts[0]).report();
 }
 
 } // namespace moire::diff

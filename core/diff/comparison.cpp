@@ -9,33 +9,107 @@
 #include "core/diff/row_record.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace moire::diff {
 
+namespace {
+
+/// A record with sites of its own, where no grid is kept.
+struct Alone
+{
+    RowRecord record;
+    std::vector<Site> sites;
+};
+
+} // namespace
+
 struct Comparison::State
 {
     State(trace::RunPointer referenceRun, trace::RunPointer targetRun,
-          std::shared_ptr<const Alignment> pairs, ComparisonOptions wanted)
+          std::shared_ptr<const Alignment> pairs, ComparisonOptions wanted,
+          std::shared_ptr<std::vector<Site>> memory)
         : reference(std::move(referenceRun))
         , target(std::move(targetRun))
         , alignment(std::move(pairs))
-        , options(wanted)
+        , options(std::move(wanted))
         , comparer(*reference, *target, *alignment, options)
+        , grid(std::move(memory))
         , records(alignment->rows.size())
-    {}
+    {
+        if (options.grid && !grid)
+            grid = std::make_shared<std::vector<Site>>(records.size() * alignment->taps.size());
+    }
 
     trace::RunPointer reference;
     trace::RunPointer target;
     std::shared_ptr<const Alignment> alignment;
     ComparisonOptions options;
     RowComparer comparer;
-    std::vector<std::unique_ptr<const RowRecord>> records; ///< parallel to alignment->rows
+    std::shared_ptr<std::vector<Site>> grid; ///< rows × taps, shared by siblings; or null
+    std::vector<std::shared_ptr<const RowRecord>> records; ///< parallel to alignment->rows
+    std::shared_ptr<const RowRecord> equalRecord;          ///< what all rows passed over share
 
+    std::span<Site> sitesOf(std::size_t row) const
+    {
+        const std::size_t taps = alignment->taps.size();
+        return std::span(*grid).subspan(row * taps, taps);
+    }
+    Result<std::shared_ptr<const RowRecord>> compare(std::size_t row);
+    std::shared_ptr<const RowRecord> equal();
+    void take(std::size_t row, const State& other);
     FoldView view() const;
-    void copyGrid(Report& report) const;
+    void describeGrid(Report& report) const;
 };
+
+Result<std::shared_ptr<const RowRecord>> Comparison::State::compare(std::size_t row)
+{
+    if (options.grid) {
+        auto record = comparer.compare(row, sitesOf(row));
+        if (!record)
+            return record.error();
+        return std::make_shared<const RowRecord>(std::move(*record));
+    }
+    if (options.firstOnly && comparer.equalByRollUp(row))
+        return equal();
+    const auto alone = std::make_shared<Alone>();
+    alone->sites.resize(alignment->taps.size());
+    auto record = comparer.compare(row, alone->sites);
+    if (!record)
+        return record.error();
+    alone->record = std::move(*record);
+    return std::shared_ptr<const RowRecord>(alone, &alone->record);
+}
+
+std::shared_ptr<const RowRecord> Comparison::State::equal()
+{
+    if (equalRecord)
+        return equalRecord;
+    const auto alone = std::make_shared<Alone>();
+    for (const TapPair& pair : alignment->taps) {
+        alone->sites.emplace_back();
+        alone->sites.back().state = Site::State::Equal;
+        alone->sites.back().elements = pair.width;
+    }
+    alone->record.sites = alone->sites;
+    equalRecord = std::shared_ptr<const RowRecord>(alone, &alone->record);
+    return equalRecord;
+}
+
+/// A row that another fold has compared; its sites are copied where the memory is another.
+void Comparison::State::take(std::size_t row, const State& other)
+{
+    records[row] = other.records[row];
+    if (!options.grid || other.grid == grid)
+        return;
+    RowRecord record = *records[row];
+    const std::span<Site> place = sitesOf(row);
+    std::copy(record.sites.begin(), record.sites.end(), place.begin());
+    record.sites = place;
+    records[row] = std::make_shared<const RowRecord>(std::move(record));
+}
 
 FoldView Comparison::State::view() const
 {
@@ -49,22 +123,18 @@ FoldView Comparison::State::view() const
     return view;
 }
 
-void Comparison::State::copyGrid(Report& report) const
+void Comparison::State::describeGrid(Report& report) const
 {
-    const std::size_t taps = alignment->taps.size();
     const std::size_t routers = alignment->routers.size();
     report.rows = alignment->rows;
     report.tapPairs = alignment->taps;
     report.routerPairs = alignment->routers;
-    report.sites.resize(records.size() * taps);
     report.logits.resize(records.size());
     report.routes.resize(records.size() * routers);
     for (std::size_t row = 0; row < records.size(); ++row) {
         if (records[row] == nullptr)
             continue;
         const RowRecord& record = *records[row];
-        std::copy(record.sites.begin(), record.sites.end(),
-                  report.sites.begin() + static_cast<std::ptrdiff_t>(row * taps));
         report.logits[row] = record.logits.row;
         for (std::size_t i = 0; i < routers; ++i)
             report.routes[row * routers + i] = record.routes[i].cell;
@@ -74,12 +144,22 @@ void Comparison::State::copyGrid(Report& report) const
 Comparison::Comparison(trace::RunPointer reference, trace::RunPointer target,
                        std::shared_ptr<const Alignment> alignment, ComparisonOptions options)
     : m_state(std::make_unique<State>(std::move(reference), std::move(target), std::move(alignment),
-                                      options))
+                                      std::move(options), nullptr))
+{}
+
+Comparison::Comparison(std::unique_ptr<State> state)
+    : m_state(std::move(state))
 {}
 
 Comparison::Comparison(Comparison&&) noexcept = default;
 Comparison& Comparison::operator=(Comparison&&) noexcept = default;
 Comparison::~Comparison() = default;
+
+Comparison Comparison::sibling() const
+{
+    return Comparison(std::make_unique<State>(m_state->reference, m_state->target,
+                                              m_state->alignment, m_state->options, m_state->grid));
+}
 
 Result<void> Comparison::add(std::size_t begin, std::size_t end)
 {
@@ -88,10 +168,10 @@ Result<void> Comparison::add(std::size_t begin, std::size_t end)
     for (std::size_t row = begin; row < end; ++row) {
         if (m_state->records[row] != nullptr)
             continue;
-        auto record = m_state->comparer.compare(row);
+        auto record = m_state->compare(row);
         if (!record)
             return record.error();
-        m_state->records[row] = std::make_unique<const RowRecord>(std::move(*record));
+        m_state->records[row] = std::move(*record);
     }
     return {};
 }
@@ -99,14 +179,27 @@ Result<void> Comparison::add(std::size_t begin, std::size_t end)
 void Comparison::merge(Comparison&& other)
 {
     for (std::size_t row = 0; row < m_state->records.size(); ++row)
-        if (m_state->records[row] == nullptr)
-            m_state->records[row] = std::move(other.m_state->records[row]);
+        if (m_state->records[row] == nullptr && other.m_state->records[row] != nullptr)
+            m_state->take(row, *other.m_state);
 }
 
-Report Comparison::report() const
+Report Comparison::report() const&
 {
     Report report = buildReport(m_state->view());
-    m_state->copyGrid(report);
+    if (!m_state->options.grid)
+        return report;
+    m_state->describeGrid(report);
+    report.sites = *m_state->grid;
+    return report;
+}
+
+Report Comparison::report() &&
+{
+    Report report = buildReport(m_state->view());
+    if (!m_state->options.grid)
+        return report;
+    m_state->describeGrid(report);
+    report.sites = std::move(*m_state->grid);
     return report;
 }
 

@@ -21,6 +21,9 @@ struct ComparisonOptions
 {
     bool allowMissing = false; ///< unmatched taps, rows, samples do not make exit 1
     bool firstOnly = false;    ///< digests, tokens and top-K tables only; no value is read
+    /// Report::sites, logits and routes are filled, for views. False: they stay empty, each site is
+    /// kept once, and with firstOnly rows of equal roll-ups are passed over: no measure is taken.
+    bool grid = true;
     std::shared_ptr<const Tolerance> tolerance; ///< null: no value criterion, exit 1 is bitwise
     std::shared_ptr<const NoiseFloor> floor;    ///< null: no repeat was given
     unsigned resamples = 10'000;                ///< of the cluster bootstrap; 0: no intervals
@@ -47,10 +50,17 @@ public:
     /// both is counted once.
     void merge(Comparison&& other);
     /// The report over the pairs added so far. Expensive parts are O(rows × taps).
-    Report report() const;
+    Report report() const&;
+    /// The same, with the grid moved into it: nothing more can be added.
+    Report report() &&;
+
+    /// An empty fold over the same runs that keeps its sites in this one's memory: both may add
+    /// different rows at the same time, and merging them copies nothing.
+    Comparison sibling() const;
 
 private:
     struct State;
+    explicit Comparison(std::unique_ptr<State> state);
     std::unique_ptr<State> m_state;
 };
 

@@ -4,6 +4,7 @@
 #include "core/diff/logits_record.h"
 
 #include "core/diff/ranking_record.h"
+#include "core/numeric/logits_spread.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +22,6 @@ using numeric::Ranked;
 constexpr std::size_t longestList = topKSizes.back();
 /// How many of the reference's best are followed into the target's ranking (E6).
 constexpr std::size_t followedRanks = 5;
-/// Keeps the denominator of B3 away from zero; the value is VeXact's.
-constexpr double relativeFloor = 1e-8;
 
 /// One side's ranking and a way to look ids up in it.
 struct Ranking
@@ -187,43 +186,18 @@ void compareRankings(const Ranking& reference, const Ranking& target, std::int32
             finiteDifference(static_cast<double>(target.top[0].value), target.valueOf(claimed));
 }
 
-/// A2, B3 and the second pass of B7.
-void compareElementwise(std::span<const float> r, std::span<const float> t, LogitsRecord& record)
+/// A2, A5, B3 and B7.
+void addElementwise(const FullLogits& reference, const FullLogits& target, LogitsRecord& record)
 {
-    for (std::size_t i = 0; i < r.size(); ++i) {
-        record.roundedEqual +=
-            numeric::bf16FromFloat(r[i]) == numeric::bf16FromFloat(t[i]) ? 1U : 0U;
-        const double d = static_cast<double>(t[i]) - static_cast<double>(r[i]);
-        if (!std::isfinite(d))
-            continue;
-        const double relative =
-            std::fabs(d) / (std::fabs(static_cast<double>(r[i])) + relativeFloor);
-        if (relative > record.maxRelative) {
-            record.maxRelative = relative;
-            record.maxRelativeAt = static_cast<std::uint32_t>(i);
-        }
-        const double centred = d - record.sums.meanDifference;
-        record.centredSquares += centred * centred;
-    }
-}
-
-/// A5. Sign, exponent and mantissa are fields of the recorded bits.
-void compareFields(const FullLogits& reference, const FullLogits& target, LogitsRecord& record)
-{
-    if (reference.dtype != target.dtype || !numeric::isFloat(reference.dtype))
-        return;
-    const int mantissaBits = numeric::layoutOf(reference.dtype).mantissaBits;
-    const std::uint64_t mask = (std::uint64_t{1} << static_cast<unsigned>(mantissaBits)) - 1;
-    for (std::size_t i = 0; i < reference.width; ++i) {
-        const std::uint64_t a = numeric::bitsAt(reference.data, reference.dtype, i);
-        const std::uint64_t b = numeric::bitsAt(target.data, target.dtype, i);
-        if ((a & ~mask) != (b & ~mask) || !std::isfinite(numeric::toDouble(a, reference.dtype))
-            || !std::isfinite(numeric::toDouble(b, target.dtype)))
-            continue;
-        ++record.exponentMatched;
-        const std::uint64_t high = std::max(a & mask, b & mask);
-        record.mantissaDistance += static_cast<double>(high - std::min(a & mask, b & mask));
-    }
+    const numeric::LogitsSpread spread =
+        numeric::spreadOfLogits(reference.data, reference.dtype, target.data, target.dtype,
+                                reference.width, record.sums.meanDifference);
+    record.roundedEqual = spread.roundedEqual;
+    record.exponentMatched = spread.exponentMatched;
+    record.mantissaDistance = spread.mantissaDistance;
+    record.maxRelative = spread.maxRelative;
+    record.maxRelativeAt = spread.maxRelativeAt;
+    record.centredSquares = spread.centredSquares;
 }
 
 Ranking rankingOf(const TopKTable& table)
@@ -242,9 +216,7 @@ Ranking rankingOf(const TopKTable& table)
 std::vector<float> asFloats(const FullLogits& logits)
 {
     std::vector<float> values(logits.width);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(
-            numeric::toDouble(numeric::bitsAt(logits.data, logits.dtype, i), logits.dtype));
+    numeric::widenToFloats(logits.data, logits.dtype, logits.width, values.data());
     return values;
 }
 
@@ -273,12 +245,13 @@ void compareFullLogits(const FullLogits& reference, const FullLogits& target, st
     record.row.forwardKl = record.sums.forwardKl;
     record.row.reverseKl = record.sums.reverseKl;
     record.row.totalVariation = record.sums.totalVariation;
+    addElementwise(reference, target, record);
     const std::vector<float> r = asFloats(reference);
     const std::vector<float> t = asFloats(target);
-    compareElementwise(r, t, record);
-    compareFields(reference, target, record);
-    Ranking ours{numeric::topK(r.data(), r.size(), longestList), r, std::nullopt, reference.dtype};
-    Ranking theirs{numeric::topK(t.data(), t.size(), longestList), t, std::nullopt, target.dtype};
+    Ranking ours{numeric::topK(reference.data, reference.dtype, reference.width, longestList), r,
+                 std::nullopt, reference.dtype};
+    Ranking theirs{numeric::topK(target.data, target.dtype, target.width, longestList), t,
+                   std::nullopt, target.dtype};
     if (record.sums.comparable) {
         ours.logSumExp = record.sums.referenceLogSumExp;
         theirs.logSumExp = record.sums.targetLogSumExp;

@@ -96,7 +96,8 @@ SampleReport sampleReport(const FoldView& view, const Alignment::SamplePair& pai
         if (!report.firstArgmax && record.logits.row.referenceTop != record.logits.row.targetTop)
             report.firstArgmax = position;
     });
-    addSampleMeasures(view, report.measures);
+    if (view.options.grid || !view.options.firstOnly)
+        addSampleMeasures(view, report.measures);
     leaveIntervalsOut(report.measures);
     return report;
 }
@@ -148,6 +149,27 @@ void addSampleMeasures(const FoldView& view, Measures& measures)
     sortMeasures(measures);
 }
 
+namespace {
+
+/// Rows that were passed over tell no measure: names and reasons only.
+void leaveMeasuresOut(const FoldView& view, Report& report)
+{
+    for (const Metric& metric : metricCatalogue())
+        report.measures.push_back(named(metric.id, "only the first divergences were asked for"));
+    for (std::size_t i = 0; i < view.alignment.taps.size(); ++i) {
+        const trace::Tap& tap = view.tap(i);
+        report.taps.push_back({tap.name,
+                               tap.layer,
+                               tap.kind,
+                               report.alignment.rows,
+                               report.alignment.rows * view.alignment.taps[i].width,
+                               {}});
+    }
+    report.samples = sampleReports(view);
+}
+
+} // namespace
+
 Report buildReport(const FoldView& view)
 {
     Report report;
@@ -160,6 +182,11 @@ Report buildReport(const FoldView& view)
         std::count_if(view.records.begin(), view.records.end(),
                       [](const RowRecord* record) { return record != nullptr; }));
     report.first = findFirst(view);
+    if (view.options.firstOnly && !view.options.grid) {
+        leaveMeasuresOut(view, report);
+        addVerdict(view, report);
+        return report;
+    }
     addLogitsMeasures(view, report.measures);
     addTopKMeasures(view, report.measures);
     addRankingMeasures(view, report.measures);

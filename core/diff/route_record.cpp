@@ -129,9 +129,9 @@ RouteRecord compareRoutes(const trace::RouterLayer& referenceLayer,
         const double moved = std::fabs(weightB[e] - weightA[e]);
         record.gateDistance += std::isfinite(moved) ? moved : 0.0;
     }
-    const numeric::LogitsSums sums =
-        numeric::compareLogits(reference.logits, referenceLayer.logitType, target.logits,
-                               targetLayer.logitType, referenceLayer.experts);
+    const numeric::LogitsSums sums = numeric::compareLogits(
+        reference.logits, referenceLayer.logitType, target.logits, targetLayer.logitType,
+        referenceLayer.experts, numeric::LogitsDetail::Divergences);
     if (sums.comparable)
         record.gateKl = sums.forwardKl;
     return record;

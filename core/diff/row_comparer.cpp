@@ -11,6 +11,7 @@
 #include "core/diff/tolerance_check.h"
 #include "core/numeric/element_pair.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -117,11 +118,12 @@ void compareBySlots(const RowValuesPair& values, const SlotPairing& pairing, std
         const std::byte* ours = values.reference + slot * ourBytes;
         const std::byte* theirs =
             values.target + static_cast<std::size_t>(pairing.targetSlot[slot]) * theirBytes;
-        addSlot(numeric::compareElements(ours, values.referenceType, theirs, values.targetType,
-                                         pairing.slotWidth),
-                at, site);
-        numeric::countClasses(ours, values.referenceType, theirs, values.targetType,
-                              pairing.slotWidth, matrix.data());
+        const numeric::ElementSums sums = numeric::compareElements(
+            ours, values.referenceType, theirs, values.targetType, pairing.slotWidth);
+        addSlot(sums, at, site);
+        if (!sums.allNormal)
+            numeric::countClasses(ours, values.referenceType, theirs, values.targetType,
+                                  pairing.slotWidth, matrix.data());
     }
     if (site.unequal == 0 && firstAlone)
         site.worstElement = *firstAlone;
@@ -131,6 +133,23 @@ void compareBySlots(const RowValuesPair& values, const SlotPairing& pairing, std
     keepClasses(matrix, tapPair, record);
     if (alone > 0)
         record.classes.push_back({static_cast<std::uint32_t>(tapPair), withoutCounterpart, alone});
+}
+
+/// A row's roll-up stands for its digests in order: both runs must have the same taps in the same
+/// places, whole and of the same dtypes. Routing is not part of it, and without lm_head.out the
+/// logits are not.
+bool rollUpsTell(const trace::Run& reference, const trace::Run& target, const Alignment& alignment)
+{
+    const auto& ours = reference.header().taps;
+    const auto& theirs = target.header().taps;
+    return alignment.routers.empty() && ours.size() == theirs.size()
+           && (!alignment.comparesLogits || headPair(reference, alignment))
+           && std::all_of(alignment.taps.begin(), alignment.taps.end(), [&](const TapPair& pair) {
+                  const trace::Tap& a = ours[indexOf(pair.reference)];
+                  const trace::Tap& b = theirs[indexOf(pair.target)];
+                  return pair.reference == pair.target && a.dtype == b.dtype
+                         && pair.whole(a.width, b.width);
+              });
 }
 
 } // namespace
@@ -164,16 +183,25 @@ RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
     , m_readsValues(!options.firstOnly && reference.header().level == trace::Level::Full
                     && target.header().level == trace::Level::Full)
     , m_head(headPair(reference, alignment))
+    , m_rollUpsTell(rollUpsTell(reference, target, alignment))
     , m_comparesTables(alignment.comparesLogits)
     , m_elementwise(elementwiseCriteria(reference, alignment, options.tolerance.get()))
     , m_referenceValues(reference)
     , m_targetValues(target)
 {}
 
-Result<RowRecord> RowComparer::compare(std::size_t rowPair)
+bool RowComparer::equalByRollUp(std::size_t rowPair) const
+{
+    const RowPair& pair = m_alignment.rows[rowPair];
+    return m_rollUpsTell
+           && m_reference.row(pair.reference).rollUp == m_target.row(pair.target).rollUp;
+}
+
+Result<RowRecord> RowComparer::compare(std::size_t rowPair, std::span<Site> sites)
 {
     const RowPair& pair = m_alignment.rows[rowPair];
     RowRecord record;
+    record.sites = sites;
     if (auto done = compareSites(pair, record); !done)
         return done.error();
     if (auto done = compareHead(pair, record); !done)
@@ -198,7 +226,6 @@ Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
     const auto theirs = m_target.digests(pair.target);
     const auto ourCounts = m_reference.counts(pair.reference);
     const auto theirCounts = m_target.counts(pair.target);
-    record.sites.resize(m_alignment.taps.size());
     for (std::size_t i = 0; i < m_alignment.taps.size(); ++i) {
         const trace::TapIndex a = m_alignment.taps[i].reference;
         const trace::TapIndex b = m_alignment.taps[i].target;
@@ -240,10 +267,9 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
         return target.error();
     Site& site = record.sites[tapPair];
     const TapPair& taps = m_alignment.taps[tapPair];
-    const RowValuesPair values{*reference + taps.referenceOffset * numeric::sizeOf(ours.dtype),
-                               ours.dtype,
-                               *target + taps.targetOffset * numeric::sizeOf(theirs.dtype),
-                               theirs.dtype, taps.width};
+    const RowValuesPair values{
+        *reference + taps.referenceOffset * numeric::sizeOf(ours.dtype), ours.dtype,
+        *target + taps.targetOffset * numeric::sizeOf(theirs.dtype), theirs.dtype, taps.width};
     const bool digestsTell = ours.dtype == theirs.dtype && taps.whole(ours.width, theirs.width);
     const bool digestsEqual = digestsTell
                               && m_reference.digests(pair.reference)[indexOf(a)]
@@ -257,12 +283,15 @@ Result<void> RowComparer::compareValues(const RowPair& pair, std::size_t tapPair
             return {}; // other slots, other digests: they tell nothing here
         }
     }
-    fill(site, numeric::compareElements(values.reference, values.referenceType, values.target,
-                                        values.targetType, values.width));
-    std::array<std::uint64_t, matrixCells> matrix{};
-    numeric::countClasses(values.reference, values.referenceType, values.target, values.targetType,
-                          values.width, matrix.data());
-    keepClasses(matrix, tapPair, record);
+    const numeric::ElementSums sums = numeric::compareElements(
+        values.reference, values.referenceType, values.target, values.targetType, values.width);
+    fill(site, sums);
+    if (!sums.allNormal) {
+        std::array<std::uint64_t, matrixCells> matrix{};
+        numeric::countClasses(values.reference, values.referenceType, values.target,
+                              values.targetType, values.width, matrix.data());
+        keepClasses(matrix, tapPair, record);
+    }
 
     // The digests were made from the same values when they were recorded.
     if (digestsTell && digestsEqual != (site.unequal == 0))

@@ -10,6 +10,7 @@
 #include "core/trace/run.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace moire::diff {
@@ -41,7 +42,11 @@ public:
                 const ComparisonOptions& options);
 
     /// Errors: what the runs say; Damaged when values and digests of a site contradict each other.
-    Result<RowRecord> compare(std::size_t rowPair);
+    /// `sites`: fresh ones, one a tap pair, which the record then refers to.
+    Result<RowRecord> compare(std::size_t rowPair, std::span<Site> sites);
+    /// Whether roll-ups say that every tap of the pair is bitwise equal, and with them all that was
+    /// recorded of the logits.
+    bool equalByRollUp(std::size_t rowPair) const;
 
 private:
     Result<void> compareSites(const RowPair& pair, RowRecord& record);
@@ -54,6 +59,7 @@ private:
     const Alignment& m_alignment;
     bool m_readsValues;
     std::optional<std::size_t> m_head; ///< the tap pair of lm_head.out
+    bool m_rollUpsTell;                ///< the taps are the same ones in the same order
     bool m_comparesTables;             ///< both have top-K tables, and no filter leaves them out
     std::vector<const Criterion*> m_elementwise; ///< by tap pair, null: none; empty: no tolerance
     ValueCursor m_referenceValues;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 /// What the fold keeps of one row pair. A record depends on its own row pair only, so that records
@@ -125,7 +126,7 @@ struct ElementwiseCell
 
 struct RowRecord
 {
-    std::vector<Site> sites;        ///< one a tap pair
+    std::span<Site> sites;          ///< one a tap pair; the memory is the fold's
     std::vector<ClassCell> classes; ///< by tap pair, then cell
     /// Tap pairs where an element is NaN, +Inf, −Inf or finite on one side only.
     std::vector<std::uint32_t> nonFinite;
