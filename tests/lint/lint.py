@@ -37,7 +37,7 @@ ALLOWED = {
     "app/terminal": {"core/base"},
     "app/diff": {"core", "app/terminal"},
     "app/capture": {"core", "capture", "app/terminal"},
-    "app/gui": {"core", "widgets"},
+    "app/gui": {"core", "widgets", "app/terminal"},
 }
 
 # Third-party headers and the only places that may include them.

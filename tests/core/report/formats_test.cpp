@@ -49,7 +49,10 @@ private Q_SLOTS:
     void equalText() { compareWithGolden(plainText(test::equalReport(), {}), "equal.txt"); }
     void json() { compareWithGolden(jsonText(test::handMadeReport()), "divergent.json"); }
     void csv() { compareWithGolden(csvText(test::handMadeReport()), "divergent.csv"); }
-    void markdown() { compareWithGolden(markdownText(test::handMadeReport()), "divergent.markdown"); }
+    void markdown()
+    {
+        compareWithGolden(markdownText(test::handMadeReport()), "divergent.markdown");
+    }
     void junit() { compareWithGolden(junitText(test::handMadeReport()), "divergent.xml"); }
     void equalJunit() { compareWithGolden(junitText(test::equalReport()), "equal.xml"); }
     void html()
