@@ -15,11 +15,26 @@ namespace {
 
 constexpr std::size_t mostSamples = 256;
 
-bool anyDifferent(const RowRecord& record)
+/// Whether a row differs in any tensor. Rows that were passed over as equal share one record, which
+/// is looked at once.
+class Differences
 {
-    return std::any_of(record.sites.begin(), record.sites.end(),
-                       [](const Site& site) { return site.state == Site::State::Different; });
-}
+public:
+    bool in(const RowRecord& record)
+    {
+        if (&record == m_equal)
+            return false;
+        const bool any =
+            std::any_of(record.sites.begin(), record.sites.end(),
+                        [](const Site& site) { return site.state == Site::State::Different; });
+        if (!any)
+            m_equal = &record;
+        return any;
+    }
+
+private:
+    const RowRecord* m_equal = nullptr;
+};
 
 } // namespace
 
@@ -85,11 +100,12 @@ PromptDifference promptDifference(const FoldView& view)
 RowPhases rowPhases(const FoldView& view)
 {
     RowPhases phases;
+    Differences differences;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
         const bool prefill =
             view.reference.row(view.alignment.rows[row].reference).phase == trace::Phase::Prefill;
         ++(prefill ? phases.prefill : phases.later);
-        if (anyDifferent(record))
+        if (differences.in(record))
             ++(prefill ? phases.differentPrefill : phases.differentLater);
     });
     return phases;
@@ -106,9 +122,10 @@ std::vector<OpCount> introducingOps(const FoldView& view)
     std::vector<OpCount> ops;
     std::optional<trace::SampleIndex> done;
     std::size_t samples = 0;
+    Differences differences;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
         const trace::SampleIndex sample = view.alignment.rows[row].sample;
-        if (done == sample || samples >= mostSamples || !anyDifferent(record))
+        if (done == sample || samples >= mostSamples || !differences.in(record))
             return;
         done = sample;
         ++samples;

@@ -117,16 +117,19 @@ void fillWorst(const FoldView& view, std::size_t row, std::size_t tapPair, const
 
 std::optional<Divergence> firstBitwise(const FoldView& view)
 {
+    const RowRecord* equal = nullptr; // rows passed over as equal share one record
     for (std::size_t row = 0; row < view.records.size(); ++row) {
-        if (view.records[row] == nullptr)
+        if (view.records[row] == nullptr || view.records[row] == equal)
             continue;
         const auto& sites = view.records[row]->sites;
         const auto different = std::find_if(sites.begin(), sites.end(), [](const Site& site) {
             return site.state == Site::State::Different;
         });
         if (different == sites.end()) {
-            if (view.head || !view.records[row]->logits.tablesDiffer)
+            if (view.head || !view.records[row]->logits.tablesDiffer) {
+                equal = view.records[row];
                 continue;
+            }
             Divergence divergence = atRow(view, row);
             divergence.tap = trace::headTapName;
             divergence.note = "the recorded top-K tables differ; the logits are not tapped";

@@ -178,9 +178,16 @@ bool splits(const FoldView& view)
 std::uint64_t undecided(const FoldView& view)
 {
     std::uint64_t count = 0;
+    const RowRecord* last = nullptr; // rows passed over as equal share one record
+    std::uint64_t ofLast = 0;
     view.forEachRow([&](std::size_t, const RowRecord& record) {
-        for (const Site& site : record.sites)
-            count += site.state == Site::State::NotRecorded ? 1 : 0;
+        if (&record != last)
+            ofLast = static_cast<std::uint64_t>(
+                std::count_if(record.sites.begin(), record.sites.end(), [](const Site& site) {
+                    return site.state == Site::State::NotRecorded;
+                }));
+        last = &record;
+        count += ofLast;
     });
     return count;
 }
@@ -192,7 +199,7 @@ std::string equalText(const FoldView& view, const Report& report)
     const std::string left = leftOver(report.alignment);
     if (const std::uint64_t open = undecided(view); open > 0)
         return "No difference found in " + size + "; " + counted(open, "site")
-               + " could not be compared (different dtypes, no values)"
+               + " could not be compared (other dtypes or slices of taps, no values)"
                + (left.empty() ? "." : "; " + left + '.');
     if (left.empty())
         return "Bitwise equal: " + size + '.';

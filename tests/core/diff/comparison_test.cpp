@@ -191,8 +191,9 @@ void ComparisonTest::leftOverMakesOne()
     Report report = compared(run, target);
     QCOMPARE(report.exit, 1);
     QVERIFY(report.verdict.find("Equal in what was compared (8 rows × 18 taps)") == 0);
-    QVERIFY(report.verdict.find("1 tap of the reference and 1 tap of the target have no counterpart")
-            != std::string::npos);
+    QVERIFY(
+        report.verdict.find("1 tap of the reference and 1 tap of the target have no counterpart")
+        != std::string::npos);
     QCOMPARE(compared(run, target, 1, {.allowMissing = true}).exit, 0);
 
     target = run;
