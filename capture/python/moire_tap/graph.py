@@ -87,8 +87,13 @@ class Graph:
             return self._attention_values(parent)
         if last == "down_proj":
             return self._all(f"{parent}.act_fn.out", f"{parent}.up_proj.out")
-        if "norm" in last and layer_of(module) >= 0 and describe(f"{parent}.out").kind == "residual":
+        if describe(f"{module}.out").kind == "norm" and layer_of(module) >= 0 and describe(f"{parent}.out").kind == "residual":
             return self._after_attention(parent)
+        if last in ("gate_proj", "up_proj") and describe(f"{parent}.out").kind == "MLP output":
+            source = self._flow.source.get(parent)  # without a norm before it: the stream itself
+            return ([source], True, False) if source else self._after_attention(parent.rpartition(".")[0])
+        if last == "drop":  # GPT-2: the sum of its embeddings
+            return self._all(*(name for name in self._flow.order if describe(name).kind == "embedding"))
         if module == "lm_head":
             norms = [name for name in self._flow.order if describe(name).kind == "norm" and layer_of(name) < 0]
             return norms[-1:], bool(norms), False

@@ -89,12 +89,13 @@ def tap_names(model):
 
 
 def select(root, patterns):
-    """The names that the patterns choose; a pattern that matches nothing is an error."""
+    """The names that the patterns choose; "!…" takes some away. A pattern that matches nothing is an error."""
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     names, chosen = offers(root), set()
     for pattern in patterns:
-        found = {name for name, usual in names.items() if matches(pattern, name) and (usual or pattern.endswith(".in"))}
+        plain = pattern.removeprefix("!")
+        found = {name for name, usual in names.items() if matches(plain, name) and (usual or plain.endswith(".in"))}
         if not found:
-            raise MoireError(f"no tap of this model matches {pattern!r}; see them with moire_tap.taps(model)")
-        chosen |= found
+            raise MoireError(f"no tap of this model matches {plain!r}; see them with moire_tap.taps(model)")
+        chosen = chosen - found if plain != pattern else chosen | found
     return chosen

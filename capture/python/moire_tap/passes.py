@@ -97,6 +97,10 @@ class Pass:
                 _, _, summary, where = self.taps[tap.name]
                 self._block.put(place, None if where is None else self._spool.get(where), summary)
             self._spool.close()
+        for tap in self._writer.header.taps:
+            if tap.name not in self.taps:
+                raise MoireError(f"{tap.name} was there in the first pass and is not in a later one; leave it out:"
+                                 f" taps=['*', '!{tap.name}']")
         for place, router in enumerate(self._writer.header.routers):
             if router.module not in self.routing:
                 raise MoireError(f"{router.module} routed in the first pass and not in a later one")

@@ -204,7 +204,7 @@ class Models(TapCase):
         run = lambda: model(ids)
         with torch.no_grad():
             full = self.record(model, "full", run)
-            some = self.record(model, "some", run, taps=["*.mlp.out", "*self_attn.q_proj.in"], rows=3)
+            some = self.record(model, "some", run, taps=["*.mlp.*", "*self_attn.q_proj.in", "!*.mlp.?*.*"], rows=3)
             digest = self.record(model, "digest", run, level="digest")
         self.assertEqual([n.split(".", 2)[2] for n in some.names], ["0.self_attn.q_proj.in", "0.mlp.out", "1.self_attn.q_proj.in",
                                                                    "1.mlp.out"])
@@ -213,6 +213,17 @@ class Models(TapCase):
         self.assertEqual(some.routers, full.routers)
         self.assertTrue((digest.digests == full.digests).all())
         self.assertEqual(digest.values, {})
+
+    def test_a_part_that_does_not_run_every_time(self):
+        model = tiny("llama")
+        path = self.folder / "v.moire"
+        with torch.no_grad(), self.assertRaisesRegex(moire_tap.MoireError, "leave it out: taps="):
+            with moire_tap.record(model, path):
+                model(ids_of(4))
+                model.model.layers[1].mlp.act_fn = torch.nn.Identity()
+                model(ids_of(4))
+        self.assert_sound(f"{path}.part")
+        self.assertEqual(len(Capture(f"{path}.part", swmr=True).rows), 4)
 
     def test_named_samples_and_text(self):
         model, ids = tiny("llama"), ids_of(4, batch=2)
