@@ -163,7 +163,8 @@ Measure permutation(const FoldView& view)
     }
     if (all[0].empty())
         return test;
-    const statistics::BootstrapOptions options{view.options.resamples, statistics::usualSeed, 1};
+    const statistics::BootstrapOptions options{view.options.resamples, statistics::usualSeed,
+                                               view.options.threads};
     setValue(test, statistics::labelSwapTest(all[0], all[1], options));
     test.n = all[0].size();
     test.whyNoInterval = "a p-value";

@@ -6,8 +6,10 @@
 #include "core/numeric/counter_random.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 namespace moire::diff::statistics {
 
@@ -99,18 +101,32 @@ double labelSwapTest(std::span<const Share> a, std::span<const Share> b,
     };
     const double observed = statistic([](std::size_t) { return false; });
     const double bound = observed * (1 - sameStatistic);
-    unsigned reached = 0;
-    for (unsigned i = 0; i < options.resamples; ++i) {
-        numeric::CounterRandom random(options.seed, i);
-        std::uint32_t word = 0;
-        const double permuted = statistic([&](std::size_t s) {
-            if (s % wordBits == 0)
-                word = random.next();
-            return (word >> (s % wordBits) & 1U) != 0;
-        });
-        reached += permuted >= bound ? 1U : 0U;
+    std::atomic<unsigned> reached{0};
+    const auto work = [&](unsigned begin, unsigned end) {
+        unsigned own = 0;
+        for (unsigned i = begin; i < end; ++i) {
+            numeric::CounterRandom random(options.seed, i);
+            std::uint32_t word = 0;
+            const double permuted = statistic([&](std::size_t s) {
+                if (s % wordBits == 0)
+                    word = random.next();
+                return (word >> (s % wordBits) & 1U) != 0;
+            });
+            own += permuted >= bound ? 1U : 0U;
+        }
+        reached += own;
+    };
+    const unsigned workers = std::clamp(options.threads, 1U, std::max(1U, options.resamples));
+    const auto edge = [&](unsigned worker) {
+        return static_cast<unsigned>(std::uint64_t{options.resamples} * worker / workers);
+    };
+    {
+        std::vector<std::jthread> others;
+        for (unsigned i = 1; i < workers; ++i)
+            others.emplace_back([&, i] { work(edge(i), edge(i + 1)); });
+        work(0, edge(1));
     }
-    return (1.0 + reached) / (1.0 + options.resamples);
+    return (1.0 + reached.load()) / (1.0 + options.resamples);
 }
 
 } // namespace moire::diff::statistics

@@ -181,6 +181,7 @@ void StatisticsTest::labelSwaps()
     const std::vector<Share> many(64, Share{1, 1});
     const std::vector<Share> more(64, Share{1.5, 1});
     QCOMPARE(labelSwapTest(many, more, {999, 1, 1}), 1.0 / 1000);
+    QCOMPARE(labelSwapTest(low, high, {20'000, 1, 3}), labelSwapTest(low, high, {20'000, 1, 1}));
 }
 
 // Freireich and others (Blood 21, 1963): weeks of remission under 6-mercaptopurine; the curve as in
