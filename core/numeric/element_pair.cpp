@@ -229,7 +229,7 @@ ElementSums compareElements(const std::byte* reference, DType referenceType,
 
 namespace {
 
-/// The same for two rows of one 16- or 32-bit float dtype: normal pairs are only counted.
+/// The same for two rows of one dtype of kernels, its layout looked up once.
 template <class Word>
 void countClassesOf(const std::byte* reference, const std::byte* target, DType dtype,
                     std::size_t width, std::uint64_t* matrix)
@@ -240,23 +240,23 @@ void countClassesOf(const std::byte* reference, const std::byte* target, DType d
     const auto infinity = static_cast<Word>(
         ((std::uint64_t{1} << static_cast<unsigned>(layout.exponentBits)) - 1) << mantissaBits);
     const auto magnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1U);
-    const auto normal = [&](Word bits) {
+    const auto classOfBits = [&](Word bits) {
         const auto m = static_cast<Word>(bits & magnitude);
-        return m >= smallestNormal && m < infinity;
+        if (m >= infinity)
+            return m > infinity ? ValueClass::NaN
+                                : (bits == m ? ValueClass::PlusInf : ValueClass::MinusInf);
+        if (m >= smallestNormal)
+            return ValueClass::Normal;
+        return m == 0 ? ValueClass::Zero : ValueClass::Subnormal;
     };
-    std::uint64_t normals = 0;
     for (std::size_t i = 0; i < width; ++i) {
         Word a;
         Word b;
         std::memcpy(&a, reference + i * sizeof(Word), sizeof a);
         std::memcpy(&b, target + i * sizeof(Word), sizeof b);
-        if (normal(a) && normal(b))
-            ++normals;
-        else
-            ++matrix[static_cast<std::size_t>(classOf(a, dtype)) * valueClassCount
-                     + static_cast<std::size_t>(classOf(b, dtype))];
+        ++matrix[static_cast<std::size_t>(classOfBits(a)) * valueClassCount
+                 + static_cast<std::size_t>(classOfBits(b))];
     }
-    matrix[0] += normals; // (normal, normal)
 }
 
 } // namespace

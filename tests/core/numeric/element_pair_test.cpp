@@ -202,6 +202,21 @@ private slots:
         QCOMPARE(s.maxAbs, 0.359375);
     }
 
+    void classesOfEveryBitPattern()
+    {
+        for (const DType dtype : {DType::BF16, DType::FP16}) {
+            Row row(2 * 0x10000);
+            for (std::size_t i = 0; i < 0x10000; ++i)
+                setBits(row, dtype, i, i);
+            std::uint64_t matrix[36] = {};
+            std::uint64_t slow[36] = {};
+            countClasses(row.data(), dtype, row.data(), dtype, 0x10000, matrix);
+            for (std::size_t i = 0; i < 0x10000; ++i)
+                ++slow[static_cast<std::size_t>(classOf(i, dtype)) * 7]; // on the diagonal
+            QVERIFY(std::memcmp(matrix, slow, sizeof matrix) == 0);
+        }
+    }
+
     void classMatrix()
     {
         const Row r = rowOf({1, 0, std::numeric_limits<float>::infinity(), 1e-40F}, DType::FP32);
