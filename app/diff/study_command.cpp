@@ -9,6 +9,7 @@
 #include "app/terminal/arguments.h"
 #include "app/terminal/work_watch.h"
 #include "core/diff/comparison.h"
+#include "core/diff/head_capacity.h"
 #include "core/diff/study.h"
 #include "core/report/study_report.h"
 
@@ -55,6 +56,25 @@ Result<void> complete(StudyArguments& given)
     return {};
 }
 
+/// Fits B13, which a single comparison leaves out, and drops the grid that it needed.
+Result<void> fitHead(const trace::Run& reference, const trace::Run& target, diff::Report& report,
+                     const std::stop_token& stop)
+{
+    auto capacity = diff::headCapacity(reference, target, report, {}, stop);
+    if (!capacity)
+        return capacity.error();
+    const auto place =
+        std::find_if(report.measures.begin(), report.measures.end(),
+                     [&](const diff::Measure& measure) { return measure.id == capacity->id; });
+    if (place != report.measures.end())
+        *place = std::move(*capacity);
+    report.rows = {};
+    report.sites = {};
+    report.logits = {};
+    report.routes = {};
+    return {};
+}
+
 Result<diff::StudyReport> studyOf(const StudyArguments& given)
 {
     const auto runs = openRuns(given.several.files);
@@ -64,7 +84,6 @@ Result<diff::StudyReport> studyOf(const StudyArguments& given)
     watch.progress().total = runs->size() - 1;
     diff::ComparisonOptions comparison;
     comparison.resamples = 0; // the study resamples all targets together
-    comparison.grid = false;
     std::vector<diff::Report> reports;
     for (std::size_t i = 1; i < runs->size(); ++i) {
         base::Progress ofPair;
@@ -72,6 +91,9 @@ Result<diff::StudyReport> studyOf(const StudyArguments& given)
                                     given.several.threads, watch.stopToken(), ofPair);
         if (!report)
             return report.error();
+        if (const auto fitted = fitHead(*runs->front(), *(*runs)[i], *report, watch.stopToken());
+            !fitted)
+            return fitted.error();
         reports.push_back(std::move(*report));
         ++watch.progress().done;
     }

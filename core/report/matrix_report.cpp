@@ -104,7 +104,8 @@ std::string cellMarkup(const RunMatrix& matrix, std::size_t reference, std::size
     const auto distance = distanceOf(cell, measure);
     if (!distance)
         return "<td class=\"number hatched\" title=\"" + escaped(cell.why) + "\">–</td>";
-    const std::size_t colour = *distance > 0 ? cellScale + scale.levelOf(*distance) : cellEqual;
+    const std::size_t colour =
+        *distance > 0 ? cellScale + scale.levelOf(*distance) : std::size_t{cellEqual};
     return "<td class=\"number c" + std::to_string(colour) + "\">"
            + cellText(matrix, reference, target, measure) + "</td>";
 }

@@ -82,9 +82,11 @@ std::string targetsSection(const StudyReport& study)
     for (std::size_t t = 0; t < study.targets.size(); ++t) {
         const auto& front = study.paretoFront;
         const bool member = std::find(front.begin(), front.end(), t) != front.end();
-        const auto cost = t < study.cost.size() ? study.cost[t] : std::nullopt;
-        table.add({std::to_string(t + 1), escaped(study.targets[t]),
-                   cost ? figure(*cost, 3) + " ×" : std::string("–"), member ? "● on it" : ""});
+        std::string runtime = "–";
+        if (t < study.cost.size() && study.cost[t])
+            runtime = figure(*study.cost[t], 3) + " ×";
+        table.add(
+            {std::to_string(t + 1), escaped(study.targets[t]), runtime, member ? "● on it" : ""});
     }
     return section(
         "targets", "Targets",

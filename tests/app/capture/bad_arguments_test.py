@@ -46,6 +46,9 @@ class BadArguments(CaptureCase):
             with self.subTest(option + " " + value):
                 self.refused("run", self.model, "--text", "a", f"{option}={value}", "-o", self.folder / "out.moire")
 
+    def test_more_than_the_vocabulary(self):
+        self.run_refused("--text", "a", "--top-k", "10000000", says="larger than the vocabulary")
+
     def test_empty_pattern_file(self):
         self.run_refused("--text", "a", "--taps", "@" + str(self.write("taps", "# none\n")), says="no tap pattern")
         self.run_refused("--text", "a", "--taps", "@" + str(self.folder / "nowhere"), says="nowhere")

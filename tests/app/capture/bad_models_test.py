@@ -3,6 +3,7 @@
 """Damaged and unsupported models: exit 2, one sentence that names the place, what to do next."""
 import json
 import os
+import re
 import shutil
 import struct
 import unittest
@@ -108,6 +109,45 @@ class BadFolders(CaptureCase):
     def test_tensor_of_another_shape(self):
         self.run_refused(self.with_config(intermediate_size=8), "experts")
 
+    def with_header_text(self, change):
+        """The weights with the text of their header changed."""
+        folder = self.copy()
+        raw = (folder / "model.safetensors").read_bytes()
+        size = struct.unpack("<Q", raw[:8])[0]
+        text = change(raw[8:8 + size])
+        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + size:])
+        return folder
+
+    def test_broken_headers(self):
+        name = rb'"model\.norm\.weight": ?({.*?})'
+        for label, change, says in (
+                ("twice", lambda text: re.sub(name, rb'\g<0>, "model.norm.weight": \g<1>', text), "twice|overlaps"),
+                ("no JSON", lambda text: b"x" * len(text), "not JSON"), ("cut", lambda text: text.rstrip()[:-5], "not JSON"),
+                ("empty", lambda text: b"{}", "behind its last tensor"), ("a list", lambda text: b"[]", "not JSON"),
+                ("deep", lambda text: b'{"a":' * 1000, "unknown key")):
+            with self.subTest(label):
+                self.run_refused(self.with_header_text(change), "model.safetensors: .*(" + says + ")")
+
+    def test_broken_entries(self):
+        for field, value, says in (
+                ("dtype", "F32", "spans"), ("dtype", "I16", "(?i)holds i(nt)?16"), ("dtype", "F8_E4M3", "spans"), ("dtype", "Q7", "unknown dtype Q7"),
+                ("dtype", 5, "number"), ("shape", [1 << 40, 1 << 40], "spans"), ("shape", [-32], "negative"), ("shape", "32", "string"),
+                ("shape", [1] * 40, "extents"), ("data_offsets", [8, 0], "ends before"), ("data_offsets", [0], "data_offsets"),
+                ("data_offsets", [0.5, 2], "integer"), ("data_offsets", [1 << 62, (1 << 62) + 64], "reaches|gap"), ("colour", 1, "unknown key")):
+            with self.subTest(f"{field}: {value}"):
+                self.run_refused(self.with_weights(lambda h, _, f=field, v=value: h["model.norm.weight"].update({f: v})), says)
+        self.run_refused(self.with_weights(lambda h, _: h["model.norm.weight"].pop("dtype") and None), "lacks dtype")
+
+    def test_broken_index(self):
+        folder = self.copy()
+        (folder / "model.safetensors").unlink()
+        for content, says in (("{", "not JSON"), ("[]", "weight_map"), ("{}", "weight_map"), ('{"weight_map": []}', "weight_map"),
+                              ('{"weight_map": {"a": 3}}', "string|a"), ('{"weight_map": {"a": "../../x.safetensors"}}', "a"),
+                              ('{"weight_map": {"a": "/etc/passwd"}}', "a")):
+            with self.subTest(content):
+                (folder / "model.safetensors.index.json").write_text(content)
+                self.run_refused(folder, "index.json: .*" + says)
+
     def test_tokenizer_missing(self):
         folder = self.copy()
         (folder / "tokenizer.json").unlink()
@@ -196,7 +236,10 @@ class BadGguf(CaptureCase):
 
     def test_truncated(self):
         whole = self.gguf().read_bytes()
-        for size in (0, 3, 4, 12, 24, 100, 5000, len(whole) // 2, len(whole) - 1):
+        places = {0, 3, 4, 12, 24, 100, 5000, len(whole) // 2, len(whole) - 1}
+        if os.environ.get("MOIRE_FULL") == "1":
+            places |= set(range(0, len(whole), max(1, len(whole) // 300)))
+        for size in sorted(places):
             self.refused("run", self.write("cut.gguf", whole[:size]), "--text", "a", "-o", self.folder / "o.moire", says="cut.gguf")
 
     def test_absurd_counts(self):
@@ -205,6 +248,18 @@ class BadGguf(CaptureCase):
             for count in (1 << 62, (1 << 64) - 1, 1 << 33):
                 raw = whole[:at] + struct.pack("<Q", count) + whole[at + 8:]
                 self.refused("run", self.write("bad.gguf", raw), "--text", "a", "-o", self.folder / "o.moire", says="bad.gguf")
+
+    def test_broken_metadata(self):
+        one = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"a"  # version 3, no tensor, one entry named "a"
+        nested = b"".join(struct.pack("<IQ", 9, 1) for _ in range(100_000))
+        for label, raw, says in (
+                ("version", b"GGUF" + struct.pack("<IQQ", 99, 0, 0), "version 99"), ("byte order", b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "byte order"),
+                ("magic", b"GGUX" + bytes(100), "GGUF"), ("no metadata", b"GGUF" + struct.pack("<IQQ", 3, 0, 0), "general.architecture"),
+                ("name", b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1 << 63), "broken.gguf"), ("text", one + struct.pack("<IQ", 8, 1 << 50), "broken.gguf"),
+                ("array", one + struct.pack("<IIQ", 9, 4, 1 << 50), "broken.gguf"), ("nested", one + struct.pack("<I", 9) + nested, "nested|deep"),
+                ("type", one + struct.pack("<I", 77) + bytes(64), "broken.gguf")):
+            with self.subTest(label):
+                self.refused("taps", self.write("broken.gguf", raw), says=says)
 
     def test_unknown_tensor_type(self):
         whole = self.gguf().read_bytes()

@@ -105,6 +105,13 @@ class Tokenize(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
                 self.assertEqual(parse(done.stdout), expected, text)
 
+    def test_text_without_its_option(self):
+        folder = TOKENIZER_TESTS / "data/llama3"
+        for word, says in (("Hello", "takes the text by --text"), ("--text=", "--text needs a value")):
+            done = subprocess.run([CAPTURE, "tokenize", folder, word], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertRegex(done.stderr.decode(), rf"^moire-capture: .*{says}.*\. .*\n$")
+
 
 if __name__ == "__main__":
     unittest.main()

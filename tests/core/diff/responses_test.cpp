@@ -64,7 +64,7 @@ void ResponsesTest::editDistances()
     for (int round = 0; round < 400; ++round) {
         Ids a(engine() % 200);
         Ids b(engine() % 200);
-        const std::uint32_t letters = 1 + engine() % 30;
+        const std::uint32_t letters = 1 + static_cast<std::uint32_t>(engine() % 30);
         for (Ids* ids : {&a, &b})
             for (std::int32_t& id : *ids)
                 id = static_cast<std::int32_t>(engine() % letters) - 3;

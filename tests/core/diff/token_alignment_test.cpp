@@ -107,8 +107,8 @@ void TokenAlignmentTest::againstThePlainTable()
 {
     std::mt19937 engine(1);
     for (int i = 0; i < 3000; ++i) {
-        const Ids a = drawn(engine, engine() % 90, 1 + engine() % 12);
-        Ids b = drawn(engine, engine() % 90, 1 + engine() % 12);
+        const Ids a = drawn(engine, engine() % 90, 1 + static_cast<std::uint32_t>(engine() % 12));
+        Ids b = drawn(engine, engine() % 90, 1 + static_cast<std::uint32_t>(engine() % 12));
         if (i % 5 == 0) { // an edited copy
             b = a;
             for (int k = 0; k < 6 && !b.empty(); ++k)
