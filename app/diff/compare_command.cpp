@@ -42,8 +42,14 @@ std::string written(const diff::Report& report, const trace::Run& reference,
 }
 
 /// The noise floor: the reference against its repeat, over what is compared with the target.
-Result<std::shared_ptr<const diff::NoiseFloor>> floorOf(const trace::RunPointer& reference,
-                                                        const CompareArguments& given)
+/// The floor, and a remark where the repeat is none.
+struct RepeatFloor
+{
+    std::shared_ptr<const diff::NoiseFloor> floor;
+    std::string remark;
+};
+
+Result<RepeatFloor> floorOf(const trace::RunPointer& reference, const CompareArguments& given)
 {
     const auto repeat = openRun(given.repeat);
     if (!repeat)
@@ -58,22 +64,34 @@ Result<std::shared_ptr<const diff::NoiseFloor>> floorOf(const trace::RunPointer&
                                       watch.stopToken(), watch.progress());
     if (!report)
         return report.error();
-    return std::make_shared<const diff::NoiseFloor>(diff::NoiseFloor::of(*report));
+    RepeatFloor made{std::make_shared<const diff::NoiseFloor>(diff::NoiseFloor::of(*report)), {}};
+    if (!report->environmentDifferences.empty()) {
+        const diff::EnvironmentDifference& first = report->environmentDifferences.front();
+        made.remark = "The repeat was not made like the reference (" + first.key + ": "
+                      + first.reference + " in the reference, " + first.target
+                      + " in the repeat): its difference is more than noise";
+    }
+    return made;
 }
 
 Result<diff::Report> compareRuns(const trace::RunPointer& reference,
                                  const trace::RunPointer& target, CompareArguments& given)
 {
+    RepeatFloor repeat;
     if (!given.repeat.empty()) {
         auto floor = floorOf(reference, given);
         if (!floor)
             return floor.error();
-        given.comparison.floor = *floor;
+        repeat = std::move(*floor);
+        given.comparison.floor = repeat.floor;
     }
     given.comparison.grid = formatOf(given) == Format::Html; // the only format that draws it
     WorkWatch watch("comparing", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-    return diff::compare(reference, target, given.alignment, given.comparison, given.threads,
-                         watch.stopToken(), watch.progress());
+    auto report = diff::compare(reference, target, given.alignment, given.comparison, given.threads,
+                                watch.stopToken(), watch.progress());
+    if (report && !repeat.remark.empty())
+        report->alignment.remarks.push_back(repeat.remark);
+    return report;
 }
 
 } // namespace

@@ -266,10 +266,10 @@ void CauseFinder::accumulation()
     const bool arithmetic = differs(env::arithmetic);
     const bool plan = differs(env::kPlan);
     const trace::Tap* tap = firstTap();
-    constexpr std::array linear{trace::TapKind::Projection, trace::TapKind::AttentionOutput,
-                                trace::TapKind::MlpOutput,  trace::TapKind::Router,
-                                trace::TapKind::Experts,    trace::TapKind::ExpertSlots,
-                                trace::TapKind::Head};
+    constexpr std::array linear{
+        trace::TapKind::Norm,        trace::TapKind::Projection, trace::TapKind::AttentionOutput,
+        trace::TapKind::MlpOutput,   trace::TapKind::Router,     trace::TapKind::Experts,
+        trace::TapKind::ExpertSlots, trace::TapKind::Head};
     if ((!arithmetic && !plan) || tap == nullptr || m_first->origin == Origin::Carried
         || std::find(linear.begin(), linear.end(), tap->kind) == linear.end())
         return;
@@ -278,7 +278,10 @@ void CauseFinder::accumulation()
         if (differs(key))
             evidence.push_back(fieldEvidence(key));
     add("accumulation",
-        opOf(m_first->tap) + " multiplies matrices, and the runs add up the products differently ("
+        opOf(m_first->tap)
+            + (tap->kind == trace::TapKind::Norm
+                   ? " adds up squares, and the runs do so differently ("
+                   : " multiplies matrices, and the runs add up the products differently (")
             + (arithmetic ? reference(env::arithmetic) + " against " + target(env::arithmetic)
                           : reference(env::kPlan) + " against " + target(env::kPlan))
             + ")",

@@ -36,6 +36,7 @@ struct ElementPair
     std::uint64_t referenceBits = 0, targetBits = 0;
     double referenceValue = 0, targetValue = 0;
     std::optional<std::uint64_t> ulps;
+    bool chosen = true; ///< false: of an expert that the target did not choose, which has no value
 };
 
 struct SiteDetail

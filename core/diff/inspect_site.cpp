@@ -42,6 +42,7 @@ ElementPair elementOf(const SiteValues& values, std::uint32_t element)
     pair.referenceBits = values.referenceBits(element);
     pair.referenceValue = values.referenceValue(element);
     const auto bits = values.targetBits(element);
+    pair.chosen = bits.has_value();
     pair.targetBits = bits.value_or(0);
     pair.targetValue =
         values.targetValue(element).value_or(std::numeric_limits<double>::quiet_NaN());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// One number of METRICS.md, as a report holds it.
@@ -20,6 +21,9 @@ struct Interval
     double high;
     std::string method;
 };
+
+/// Why a comparison with firstOnly has no value.
+inline constexpr std::string_view onlyFirstAsked = "only the first divergences were asked for";
 
 /// What one sample adds to a measure that is a ratio of sums over rows: resampling by sample and
 /// studies over several targets start from these.

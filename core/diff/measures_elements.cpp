@@ -181,7 +181,7 @@ void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c
 std::string whyNoValues(const FoldView& view)
 {
     if (view.options.firstOnly)
-        return "only the first divergences were asked for";
+        return std::string(onlyFirstAsked);
     if (view.reference.header().level != trace::Level::Full)
         return "the reference holds no values (level "
                + std::string(nameOf(view.reference.header().level)) + ")";

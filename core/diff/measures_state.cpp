@@ -144,7 +144,7 @@ Measure constructionGap(const FoldView& view)
 void addStateMeasures(const FoldView& view, Measures& measures)
 {
     measures.push_back(named("I4", "needs a replay from each layer's input, which a capture does "
-                                   "not hold: moire-capture run --graft"));
+                                   "not hold"));
     measures.push_back(cacheDrift(view));
     measures.push_back(
         named("I6", "needs the head applied to each layer's output; a capture holds no weights"));

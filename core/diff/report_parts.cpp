@@ -155,7 +155,7 @@ namespace {
 void leaveMeasuresOut(const FoldView& view, Report& report)
 {
     for (const Metric& metric : metricCatalogue())
-        report.measures.push_back(named(metric.id, "only the first divergences were asked for"));
+        report.measures.push_back(named(metric.id, std::string(onlyFirstAsked)));
     for (std::size_t i = 0; i < view.alignment.taps.size(); ++i) {
         const trace::Tap& tap = view.tap(i);
         report.taps.push_back({tap.name,

@@ -180,8 +180,9 @@ RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
     : m_reference(reference)
     , m_target(target)
     , m_alignment(alignment)
-    , m_readsValues(!options.firstOnly && reference.header().level == trace::Level::Full
-                    && target.header().level == trace::Level::Full)
+    , m_hasValues(reference.header().level == trace::Level::Full
+                  && target.header().level == trace::Level::Full)
+    , m_readsValues(m_hasValues && !options.firstOnly)
     , m_head(headPair(reference, alignment))
     , m_rollUpsTell(rollUpsTell(reference, target, alignment))
     , m_comparesTables(alignment.comparesLogits)
@@ -242,9 +243,23 @@ Result<void> RowComparer::compareSites(const RowPair& pair, RowRecord& record)
         }
         if (!m_alignment.taps[i].whole(tap.width, other.width))
             continue; // digests and counts are of whole rows
+        const bool sameDigest = ours[indexOf(a)] == theirs[indexOf(b)];
+        if (tap.slots > 0 && !sameDigest) {
+            // Where the slots hold other experts, or the same in another order, the digest of the
+            // whole row tells nothing: read the values where there are any.
+            auto pairing =
+                pairSlots(m_reference, m_target, m_alignment.routers, pair, m_alignment.taps[i]);
+            if (!pairing)
+                return pairing.error();
+            if (*pairing) {
+                if (m_hasValues)
+                    if (auto done = compareValues(pair, i, record); !done)
+                        return done;
+                continue;
+            }
+        }
         if (tap.dtype == other.dtype)
-            site.state = ours[indexOf(a)] == theirs[indexOf(b)] ? Site::State::Equal
-                                                                : Site::State::Different;
+            site.state = sameDigest ? Site::State::Equal : Site::State::Different;
         const trace::Counts& first = ourCounts[indexOf(a)];
         const trace::Counts& second = theirCounts[indexOf(b)];
         if (first.nan != second.nan || first.infinite != second.infinite)

@@ -57,7 +57,8 @@ private:
     const trace::Run& m_reference;
     const trace::Run& m_target;
     const Alignment& m_alignment;
-    bool m_readsValues;
+    bool m_hasValues;                  ///< both runs hold every value
+    bool m_readsValues;                ///< and they are wanted
     std::optional<std::size_t> m_head; ///< the tap pair of lm_head.out
     bool m_rollUpsTell;                ///< the taps are the same ones in the same order
     bool m_comparesTables;             ///< both have top-K tables, and no filter leaves them out

@@ -139,9 +139,9 @@ ElementwiseCell checkElements(const SiteValues& values, const Criterion& criteri
             continue;
         const double r = values.referenceValue(i);
         const auto t = values.targetValue(i);
-        if (t && std::isnan(r) && std::isnan(*t))
-            continue;
-        const double distance = t ? std::fabs(*t - r) : std::numeric_limits<double>::infinity();
+        if (!t || (std::isnan(r) && std::isnan(*t)))
+            continue; // of an expert that the target did not choose: nothing to hold it against
+        const double distance = std::fabs(*t - r);
         const double allowed = criterion.atol + criterion.bound * std::fabs(r);
         if (!(distance <= allowed) || !std::isfinite(distance))
             ++cell.beyond;

@@ -28,7 +28,7 @@ std::vector<const Criterion*> elementwiseCriteria(const trace::Run& reference,
                                                   const Tolerance* tolerance);
 
 /// |t − r| ≤ atol + rtol·|r| over all elements that differ. NaN on both sides and equal infinities
-/// pass, an element without counterpart fails.
+/// pass; an element without counterpart is not judged.
 ElementwiseCell checkElements(const SiteValues& values, const Criterion& criterion);
 
 /// What the records say of a tolerance.

@@ -44,15 +44,12 @@ bool isShare(Criterion::Kind kind)
            || kind == Criterion::Kind::Tokens;
 }
 
-/// An element of the site is NaN or infinite on one side only, or has no counterpart.
+/// An element of the site is NaN or infinite on one side only. Elements of an expert that the
+/// target did not choose have no value to be judged: that is for `routes` and `bitwise`.
 bool classesDiffer(const RowRecord& record, std::size_t tapPair)
 {
     const auto& sites = record.nonFinite;
-    return std::find(sites.begin(), sites.end(), tapPair) != sites.end()
-           || std::any_of(record.classes.begin(), record.classes.end(),
-                          [tapPair](const ClassCell& cell) {
-                              return cell.tap == tapPair && cell.cell == withoutCounterpart;
-                          });
+    return std::find(sites.begin(), sites.end(), tapPair) != sites.end();
 }
 
 Check checkFloor(const FoldView& view, std::size_t row, std::size_t tapPair, double times)

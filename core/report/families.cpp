@@ -100,11 +100,13 @@ std::vector<Chip> familyChips(const diff::Report& report)
     const bool replayed = free == nullptr || !free->value;
     chips.push_back(
         replayed
-            ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not generated", {})
+            ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not compared", {})
             : chipOf("Responses equal", free, "not generated", also(report, "first split", "G2")));
     chips.push_back(
         chipOf("Task accuracy", firstOf(report, {"J1"}), "no task", also(report, "flips", "J3")));
-    chips.push_back(chipOf("Expert sets equal", firstOf(report, {"H1"}), "dense model",
+    const diff::Measure* routes = firstOf(report, {"H1"});
+    const bool asked = routes == nullptr || routes->whyNull != diff::onlyFirstAsked;
+    chips.push_back(chipOf("Expert sets equal", routes, asked ? "dense model" : "not compared",
                            also(report, "replaced", "H3")));
     return chips;
 }

@@ -20,9 +20,7 @@ std::string_view absentText(const FirstKind& kind, const diff::Report& report)
 {
     if (kind.key == "tolerance" && !hasTolerance(report))
         return "not asked: give --tolerance or --criterion";
-    const diff::Measure* ratio = kind.key == "floor" ? report.findMeasure("L3") : nullptr;
-    if (kind.key == "floor"
-        && (ratio == nullptr || ratio->whyNull.find("--repeat") != std::string::npos))
+    if (kind.key == "floor" && report.noiseFloor.empty())
         return "not known: give a repeat of the reference with --repeat";
     return "none";
 }

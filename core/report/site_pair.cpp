@@ -57,7 +57,8 @@ Result<Rows> findRows(const trace::Run& reference, const diff::Alignment& alignm
     if (at == rows.end())
         return notFound(reference, "position " + std::to_string(site.position) + " of "
                                        + diff::sampleWords(site.sample)
-                                       + " has no counterpart in the target");
+                                       + " has no row to be held against: the texts part before "
+                                         "it, or it was not recorded in both");
     return Rows{static_cast<std::size_t>(begin - rows.begin()),
                 static_cast<std::size_t>(at - rows.begin()) + 1};
 }
@@ -113,13 +114,14 @@ std::string worstPart(const diff::SiteDetail& detail)
                      Align::Right, Align::Right});
     table.add({"element", "reference", "bits", "target", "bits", "Δ", "ulps"});
     for (const diff::ElementPair& element : detail.worst)
-        table.add({std::to_string(element.element),
-                   valueText(element.referenceValue, detail.referenceType),
-                   bitsText(element.referenceBits, detail.referenceType),
-                   valueText(element.targetValue, detail.targetType),
-                   bitsText(element.targetBits, detail.targetType),
-                   figure(element.targetValue - element.referenceValue, 3),
-                   element.ulps ? grouped(*element.ulps) : "–"});
+        table.add(
+            {std::to_string(element.element),
+             valueText(element.referenceValue, detail.referenceType),
+             bitsText(element.referenceBits, detail.referenceType),
+             element.chosen ? valueText(element.targetValue, detail.targetType) : "not chosen",
+             element.chosen ? bitsText(element.targetBits, detail.targetType) : "",
+             element.chosen ? figure(element.targetValue - element.referenceValue, 3) : "–",
+             element.ulps ? grouped(*element.ulps) : "–"});
     return "\nElements, worst first\n" + table.text();
 }
 

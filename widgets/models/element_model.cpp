@@ -39,7 +39,9 @@ QVariant ElementModel::data(const QModelIndex& index, int role) const
         return QStringLiteral("element %1\nreference %2\ntarget %3")
             .arg(QString::number(element.element),
                  QString::fromStdString(report::bitsText(element.referenceBits, m_referenceType)),
-                 QString::fromStdString(report::bitsText(element.targetBits, m_targetType)));
+                 element.chosen
+                     ? QString::fromStdString(report::bitsText(element.targetBits, m_targetType))
+                     : QStringLiteral("did not choose that expert"));
     if (role != Qt::DisplayRole)
         return {};
     switch (index.column()) {
@@ -48,7 +50,8 @@ QVariant ElementModel::data(const QModelIndex& index, int role) const
     case Reference:
         return elementText(element.referenceValue, m_referenceType);
     case Target:
-        return elementText(element.targetValue, m_targetType);
+        return element.chosen ? elementText(element.targetValue, m_targetType)
+                              : QStringLiteral("not chosen");
     case Ulps:
         return signedUlps(element);
     default:

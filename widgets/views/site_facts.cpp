@@ -133,10 +133,16 @@ std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
     std::vector<Fact> facts;
     facts.push_back({QStringLiteral("element %1").arg(worst.element),
                      elementText(worst.referenceValue, detail.referenceType),
-                     elementText(worst.targetValue, detail.targetType), true, true, false, false});
-    facts.push_back(
-        {QStringLiteral("bits"), text(report::bitsText(worst.referenceBits, detail.referenceType)),
-         text(report::bitsText(worst.targetBits, detail.targetType)), true, false, false, false});
+                     worst.chosen ? elementText(worst.targetValue, detail.targetType)
+                                  : QStringLiteral("not chosen"),
+                     true, true, false, false});
+    const QString targetBits =
+        worst.chosen ? text(report::bitsText(worst.targetBits, detail.targetType)) : QString();
+    facts.push_back({QStringLiteral("bits"),
+                     text(report::bitsText(worst.referenceBits, detail.referenceType)), targetBits,
+                     true, false, false, false});
+    if (!worst.chosen)
+        return facts;
     const QString type = text(std::string(numeric::nameOf(detail.referenceType)));
     const QString otherType = text(std::string(numeric::nameOf(detail.targetType)));
     if (type != otherType)

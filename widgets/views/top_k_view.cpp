@@ -29,12 +29,13 @@ std::vector<LadderEntry> ladderOf(const Compared& compared, const diff::LogitsDe
 
 QString marginText(const diff::LogitsDetail& detail)
 {
-    if (detail.referenceMarginUlps && detail.targetMarginUlps)
-        return QString::fromStdString(report::grouped(*detail.referenceMarginUlps) + ", "
-                                      + report::grouped(*detail.targetMarginUlps) + " ulp");
     constexpr int digits = 4;
-    return textOfNumber(detail.row.referenceMargin, digits) + QStringLiteral(", ")
-           + textOfNumber(detail.row.targetMargin, digits);
+    const auto side = [](double margin, const std::optional<std::uint64_t>& ulps) {
+        const QString text = textOfNumber(margin, digits);
+        return ulps ? text + QString::fromStdString(" (" + report::grouped(*ulps) + " ulp)") : text;
+    };
+    return side(detail.row.referenceMargin, detail.referenceMarginUlps) + QStringLiteral(", ")
+           + side(detail.row.targetMargin, detail.targetMarginUlps);
 }
 
 TopKView::TopKView(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent)

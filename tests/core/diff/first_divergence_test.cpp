@@ -3,7 +3,9 @@
 
 #include "core/diff/comparison.h"
 #include "core/diff/first_divergence.h"
+#include "core/diff/noise_floor.h"
 #include "core/diff/origin.h"
+#include "core/diff/tolerance.h"
 #include "tests/core/diff/compared.h"
 #include "tests/core/diff/report_dump.h"
 
@@ -343,6 +345,9 @@ row 0 : 1 2 3 ; 10 11 20 21 @ 2 1 : 0.5 0.5 : 1 2 3)";
     Report report = compared(run, target); // the same experts in another order
     QVERIFY(report.site(0, 1).state == Site::State::Equal);
     QCOMPARE(report.exit, 0);
+    report = compared(run, target, 1, {.firstOnly = true}); // whose digests differ
+    QVERIFY(report.site(0, 1).state == Site::State::Equal);
+    QCOMPARE(line(report.first.bitwise), std::string("none"));
     target.rows[0].values[1] = {20, 21.5, 10, 11};
     report = compared(run, target);
     QCOMPARE(
@@ -357,6 +362,14 @@ row 0 : 1 2 3 ; 10 11 20 21 @ 2 1 : 0.5 0.5 : 1 2 3)";
     QVERIFY(!report.first.bitwise->targetBits);
     QCOMPARE(report.first.bitwise->note, std::string("the target did not choose that expert"));
     QCOMPARE(report.taps[1].measures[4].parameters.at("without_counterpart"), 2.0); // A7
+
+    // As far from the reference as its repeat is: within the floor, whatever the experts.
+    ComparisonOptions options;
+    options.tolerance =
+        std::make_shared<const Tolerance>(Tolerance::everywhere({*parseCriterion("floor(1)")}));
+    options.floor = std::make_shared<const NoiseFloor>(NoiseFloor::of(report));
+    QVERIFY(!compared(run, target, 1, options).first.tolerance);
+    QVERIFY(!compared(run, target, 1, options).first.floor);
 }
 
 QTEST_APPLESS_MAIN(FirstDivergenceTest)
