@@ -21,7 +21,7 @@ struct ComparisonOptions
 {
     bool allowMissing = false; ///< unmatched taps, rows, samples do not make exit 1
     bool firstOnly = false;    ///< digests, tokens and top-K tables only; no value is read but of
-                            ///< experts whose slots stand in another order
+                               ///< experts whose slots stand in another order
     /// Report::sites, logits and routes are filled, for views. False: they stay empty, each site is
     /// kept once, and with firstOnly rows of equal roll-ups are passed over: no measure is taken.
     bool grid = true;
