@@ -114,7 +114,10 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
         ->type_name("NAME");
     arguments.add_option("--size", raw.size, "Size of the window in pixels")->type_name("WxH");
     arguments.add_option("--screenshot", raw.screenshot, "Write a picture of the window and exit")
-        ->type_name("FILE.png");
+        ->type_name("FILE.png")
+        ->check([](const std::string& file) {
+            return file.empty() ? std::string("needs the name of a file") : std::string();
+        });
     arguments.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
     arguments.footer("Examples:\n"
                      "  moire h100.moire mi300x.moire\n"

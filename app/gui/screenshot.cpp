@@ -4,7 +4,9 @@
 #include "app/gui/screenshot.h"
 
 #include "app/gui/options.h"
+#include "core/report/output_file.h"
 
+#include <QBuffer>
 #include <QCoreApplication>
 #include <QPixmap>
 
@@ -37,13 +39,12 @@ void Screenshot::look()
         QCoreApplication::exit(reportTrouble(*m_window.trouble()));
         return;
     }
-    if (!m_window.grab().save(m_file, "PNG")) {
-        QCoreApplication::exit(
-            reportTrouble({Errc::Io, "the picture could not be written", m_file.toStdString(),
-                           "name a PNG file in a folder that exists and can be written to"}));
-        return;
-    }
-    QCoreApplication::exit(0);
+    QByteArray picture;
+    QBuffer buffer(&picture);
+    buffer.open(QIODevice::WriteOnly);
+    m_window.grab().save(&buffer, "PNG");
+    const auto written = report::writeFile(m_file.toStdString(), picture.toStdString());
+    QCoreApplication::exit(written ? 0 : reportTrouble(written.error()));
 }
 
 } // namespace moire::gui

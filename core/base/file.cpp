@@ -45,7 +45,8 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
 {
     MappedFile file;
     file.m_path = path;
-    file.m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe that nobody writes to would wait here for ever; it is refused below.
+    file.m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file.m_descriptor < 0)
         return systemError(errno, "cannot open", path);
     struct stat status = {};

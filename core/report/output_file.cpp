@@ -5,8 +5,10 @@
 
 #include "core/base/file.h"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <fstream>
 #include <unistd.h>
 #include <utility>
 
@@ -19,6 +21,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t bufferSize = std::size_t{1} << 18U;
 constexpr mode_t plainMode = 0666; // less what the umask takes
 
+/// How files begin that took long to make: captures of ours, HDF5, GGUF.
+constexpr std::array<std::string_view, 3> precious{"\x89MOIRE\r\n", "\x89HDF\r\n", "GGUF"};
+constexpr std::size_t longestMark = 8;
+
 } // namespace
 
 Result<OutputFile> OutputFile::create(const fs::path& path)
@@ -28,6 +34,8 @@ Result<OutputFile> OutputFile::create(const fs::path& path)
         fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
     if (fs::is_directory(real, ignored))
         return Error{Errc::Invalid, "is a folder", path.string(), "Name a file to write"};
+    if (auto replaceable = checkReplaceable(real); !replaceable)
+        return replaceable.error();
     const fs::path folder = real.has_parent_path() ? real.parent_path() : fs::path(".");
     if (!fs::is_directory(folder, ignored))
         return Error{Errc::NotFound, "the folder to write to does not exist", folder.string(),
@@ -110,6 +118,21 @@ Result<void> OutputFile::commit()
         ::unlink(m_written.c_str());
         return base::systemError(number, "cannot write", m_path);
     }
+    return {};
+}
+
+Result<void> checkReplaceable(const fs::path& path)
+{
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored))
+        return {};
+    std::ifstream file(path, std::ios::binary);
+    std::string start(longestMark, '\0');
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    for (const std::string_view mark : precious)
+        if (start.starts_with(mark))
+            return Error{Errc::Invalid, "holds a capture or a model, which would be lost",
+                         path.string(), "Choose another name, or delete it first"};
     return {};
 }
 

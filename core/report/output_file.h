@@ -18,7 +18,8 @@ namespace moire::report {
 class OutputFile
 {
 public:
-    /// Errors: NotFound when the folder is not there, Invalid for a folder, Io, NoSpace.
+    /// Errors: NotFound when the folder is not there, Invalid for a folder and for what
+    /// checkReplaceable() refuses, Io, NoSpace.
     static Result<OutputFile> create(const std::filesystem::path& path);
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&& other) noexcept;
@@ -37,6 +38,10 @@ private:
     std::string m_buffer;
     int m_descriptor = -1;
 };
+
+/// Refuses a file that holds a capture or the weights of a GGUF model: a report or a picture over
+/// it would be a slip of the fingers. Judged by the first bytes.
+Result<void> checkReplaceable(const std::filesystem::path& path);
 
 /// The whole of `text` into `path`.
 Result<void> writeFile(const std::filesystem::path& path, std::string_view text);

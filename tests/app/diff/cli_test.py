@@ -121,6 +121,26 @@ class Comparing(Case):
             self.assertTrue(out.read_bytes().startswith(start), name)
             out.unlink()
 
+    def test_never_over_another_capture(self):
+        other = Path(FOLDER) / "other.moire"
+        shutil.copy(Path(FOLDER) / "info.moire", other)
+        before = other.read_bytes()
+        self.trouble(*pair("bf16"), "--format", "json", "-o", "other.moire", says="holds a capture")
+        self.trouble("matrix", *pair("bf16"), "-o", "other.moire", says="holds a capture")
+        self.assertEqual(other.read_bytes(), before)
+        folder = Path(FOLDER) / "x"
+        folder.mkdir()
+        other.rename(folder / "capture.safetensors")
+        self.trouble("export", "info.moire", "--safetensors", "x", says="holds a capture")
+        self.assertEqual((folder / "capture.safetensors").read_bytes(), before)
+        shutil.rmtree(folder)
+
+    def test_pipe_without_a_writer(self):
+        pipe = Path(FOLDER) / "pipe"
+        os.mkfifo(pipe)
+        self.trouble("info", "pipe", says="not a regular file")
+        pipe.unlink()
+
     def test_overwrites_and_writes_to_a_device(self):
         out = Path(FOLDER) / "again.json"
         out.write_text("old")
