@@ -26,8 +26,10 @@ void remark(const RunArguments& arguments, const store::MappedRun& reference,
     constexpr int hexadecimal = 16;
     const char* name = arguments.reference->c_str();
     if (!reference.complete())
-        std::fprintf(stderr, "%s: %s is incomplete; its %llu rows are replayed.\n", programName,
-                     name, static_cast<unsigned long long>(reference.rowCount()));
+        std::fprintf(stderr,
+                     "%s: %s is incomplete; its rows so far are replayed, without a last one whose "
+                     "next token is missing.\n",
+                     programName, name);
     const std::string recorded = reference.header().environment.text(env::tokenizerDigest);
     if (checkpoint.tokenizer && !recorded.empty()
         && std::strtoull(recorded.c_str(), nullptr, hexadecimal) != checkpoint.tokenizer->digest())

@@ -25,6 +25,8 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 
+#include <algorithm>
+
 namespace moire::gui {
 
 using namespace widgets;
@@ -40,6 +42,13 @@ QString filesText(const RunPaths& paths)
 {
     return QStringLiteral("%1 ⇄ %2").arg(QFileInfo(paths.reference).fileName(),
                                          QFileInfo(paths.target).fileName());
+}
+
+bool hasDivergence(const Compared& compared)
+{
+    return std::any_of(allCriteria.begin(), allCriteria.end(), [&](Criterion criterion) {
+        return !compared.divergences.all(criterion).empty();
+    });
 }
 
 } // namespace
@@ -196,6 +205,7 @@ void MainWindow::showFailure(const Error& error)
 void MainWindow::showCompared(const ComparedPointer& compared)
 {
     m_actions->setComparing(true);
+    m_actions->setSteppable(hasDivergence(*compared));
     m_actions->at(Command::Lock)->setChecked(false); // a site of other runs
     m_comparison->setCompared(compared);
     m_pages->setCurrentWidget(m_comparison);
@@ -219,6 +229,7 @@ void MainWindow::showCompared(const ComparedPointer& compared)
 void MainWindow::showMeasured(const ComparedPointer& compared)
 {
     m_comparison->refine(compared);
+    m_actions->setSteppable(hasDivergence(*compared));
     m_statusLeft->setText(workDone(*compared));
     m_statusRight->setText(workLeft(*compared));
 }

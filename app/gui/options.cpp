@@ -114,10 +114,7 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
         ->type_name("NAME");
     arguments.add_option("--size", raw.size, "Size of the window in pixels")->type_name("WxH");
     arguments.add_option("--screenshot", raw.screenshot, "Write a picture of the window and exit")
-        ->type_name("FILE.png")
-        ->check([](const std::string& file) {
-            return file.empty() ? std::string("needs the name of a file") : std::string();
-        });
+        ->type_name("FILE.png");
     arguments.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
     arguments.footer("Examples:\n"
                      "  moire h100.moire mi300x.moire\n"

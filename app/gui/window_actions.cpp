@@ -241,6 +241,12 @@ void WindowActions::setComparing(bool comparing)
     m_criterion->setEnabled(comparing);
 }
 
+void WindowActions::setSteppable(bool steppable)
+{
+    for (const Command command : {Command::First, Command::Previous, Command::Next, Command::Last})
+        at(command)->setEnabled(steppable);
+}
+
 void WindowActions::restyle()
 {
     const QColor onAccent = m_look.theme().kind == widgets::ThemeKind::Light

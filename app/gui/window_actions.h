@@ -69,6 +69,8 @@ public:
     QMenu* recentMenu() const { return m_recent; }
     /// Whether there is a comparison that the actions can act on.
     void setComparing(bool comparing);
+    /// Whether there is a divergence to step to.
+    void setSteppable(bool steppable);
 
 Q_SIGNALS:
     void measureChosen(moire::widgets::HeatMeasure measure);

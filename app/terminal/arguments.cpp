@@ -90,6 +90,9 @@ Complaint ofExtras(const CLI::App& arguments)
 Complaint ofCount(const std::string& message)
 {
     const std::string name = before(message, ":");
+    constexpr std::string_view atLeast = "At least ";
+    if (message.find(atLeast) != std::string::npos)
+        return {name + " needs " + before(after(message, atLeast), " ") + " or more", {}};
     if (message.find("At Most") == std::string::npos)
         return {name + " needs a value", {}};
     if (name.starts_with('-'))
@@ -138,6 +141,20 @@ Complaint complaintOf(const CLI::App& arguments, const CLI::ParseError& error)
     return {message, {}};
 }
 
+/// The first option that was given an empty value, which no option of ours has a use for; also of
+/// the subcommand that was parsed.
+std::string emptyValue(const CLI::App& arguments)
+{
+    for (const CLI::Option* option : arguments.get_options())
+        for (const std::string& value : option->results())
+            if (value.empty())
+                return option->get_name();
+    for (const CLI::App* command : arguments.get_subcommands())
+        if (std::string name = emptyValue(*command); !name.empty())
+            return name;
+    return {};
+}
+
 } // namespace
 
 std::optional<int> parseArguments(CLI::App& arguments, int argc, const char* const* argv)
@@ -146,6 +163,11 @@ std::optional<int> parseArguments(CLI::App& arguments, int argc, const char* con
     useHelpFormat(arguments);
     try {
         arguments.parse(argc, argv);
+        if (const std::string name = emptyValue(arguments); !name.empty())
+            return tell(program, {Errc::Invalid,
+                                  name + " needs a value",
+                                  {},
+                                  "Try '" + nameOf(arguments) + " --help'"});
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
         return print(program, helpText(arguments));

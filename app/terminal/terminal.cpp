@@ -3,6 +3,8 @@
 
 #include "app/terminal/terminal.h"
 
+#include "core/base/text.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,7 +14,9 @@ namespace moire::app {
 
 int tell(std::string_view program, const Error& error)
 {
-    std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), error.text().c_str());
+    // File names and arguments may hold what a terminal would obey.
+    const std::string text = base::visibleText(error.text());
+    std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), text.c_str());
     return exitTrouble;
 }
 

@@ -83,6 +83,11 @@ void matchRouters(const Run& reference, const Run& target, const std::vector<std
 Result<void> checkCommonGround(const Run& reference, const Run& target, const Alignment& alignment)
 {
     const std::string place = reference.source() + " and " + target.source();
+    for (const Run* run : {&reference, &target})
+        if (run->rowCount() == 0)
+            return Error{Errc::Incomparable,
+                         run->complete() ? "holds no row" : "is incomplete and holds no row",
+                         run->source(), "Capture it again"};
     if (alignment.samples.empty())
         return Error{
             Errc::Incomparable, "the runs have no sample in common", place,

@@ -5,6 +5,7 @@
 #include "core/diff/logits_record.h"
 #include "core/diff/origin.h"
 #include "core/diff/route_record.h"
+#include "core/diff/site_values.h"
 
 #include <algorithm>
 #include <limits>
@@ -52,7 +53,7 @@ Result<Side> sideOf(const trace::Run& run, trace::RowIndex row, std::size_t coun
     Side side;
     const auto head = run.findTap(trace::headTapName);
     if (head && run.header().level == trace::Level::Full) {
-        const auto values = run.values(*head, row, row + 1);
+        const auto values = soundValues(run, *head, row);
         if (!values)
             return values.error();
         side.data = values->row(row);

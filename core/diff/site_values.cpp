@@ -3,18 +3,37 @@
 
 #include "core/diff/site_values.h"
 
+#include "core/numeric/digest.h"
+
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace moire::diff {
 
+Result<trace::ValueView> soundValues(const trace::Run& run, trace::TapIndex tap,
+                                     trace::RowIndex row)
+{
+    auto values = run.values(tap, row, row + 1);
+    if (!values)
+        return values.error();
+    if (numeric::rowDigest(values->row(row), values->dtype, values->width)
+        != run.digests(row)[indexOf(tap)])
+        return Error{Errc::Damaged,
+                     "the values of row " + std::to_string(row) + " of "
+                         + run.header().taps[indexOf(tap)].name
+                         + " contradict their recorded digest",
+                     run.source(), "Record it again; moire-diff verify lists all that is damaged"};
+    return values;
+}
+
 Result<SiteValues> SiteValues::read(const trace::Run& reference, const trace::Run& target,
                                     RouterPairs routers, const RowPair& row, const TapPair& tap)
 {
-    auto ours = reference.values(tap.reference, row.reference, row.reference + 1);
+    auto ours = soundValues(reference, tap.reference, row.reference);
     if (!ours)
         return ours.error();
-    auto theirs = target.values(tap.target, row.target, row.target + 1);
+    auto theirs = soundValues(target, tap.target, row.target);
     if (!theirs)
         return theirs.error();
     auto slots = pairSlots(reference, target, routers, row, tap);

@@ -13,12 +13,17 @@
 
 namespace moire::diff {
 
+/// One row of a tap, held against its recorded digest: for whoever shows or hands on values without
+/// comparing them. Errors: what the run says, NotFound below level full, Damaged.
+Result<trace::ValueView> soundValues(const trace::Run& run, trace::TapIndex tap,
+                                     trace::RowIndex row);
+
 /// The values of one site in both runs, element by element, per-slot taps by expert. Valid as long
 /// as the runs.
 class SiteValues
 {
 public:
-    /// Errors: what the runs say, NotFound below level full.
+    /// Errors: those of soundValues().
     static Result<SiteValues> read(const trace::Run& reference, const trace::Run& target,
                                    RouterPairs routers, const RowPair& row, const TapPair& tap);
 

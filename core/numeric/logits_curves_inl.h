@@ -9,8 +9,6 @@
 #define MOIRE_CORE_NUMERIC_LOGITS_CURVES_INL_H
 #endif
 
-#include "core/numeric/vector_pair_inl.h"
-
 #include <hwy/highway.h>
 
 #include <array>
@@ -30,13 +28,42 @@ inline constexpr double ln2Low = 1.6198519748499367e-11;
 inline constexpr double roundingShift = 6755399441055744.0;
 inline constexpr float roundingShiftFloat = 12582912.0F; ///< 1.5·2²³
 
+/// 0 where x < bound, else `value`.
+template <class D, class V>
+HWY_INLINE V zeroBelow(D d, V x, hn::TFromD<D> bound, V value)
+{
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, bound)), value);
+}
+
+/// `yes` where x ≤ bound, else `no`.
+template <class D, class V>
+HWY_INLINE V whereAtMost(D d, V x, hn::TFromD<D> bound, V yes, V no)
+{
+    return hn::IfThenElse(hn::Le(x, hn::Set(d, bound)), yes, no);
+}
+
+template <class D, class V>
+HWY_INLINE bool allAtMost(D d, V x, hn::TFromD<D> bound)
+{
+    return hn::AllTrue(d, hn::Le(x, hn::Set(d, bound)));
+}
+
+/// v·2ⁿ, n in the low bits of `shifted`; `mantissa` bits of the dtype.
+template <int mantissa, class D, class V>
+HWY_INLINE V scaled(D d, V v, V shifted)
+{
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(
+        d, hn::Add(hn::BitCast(du, v), hn::ShiftLeft<mantissa>(hn::BitCast(du, shifted))));
+}
+
 /// c[at] + c[at + 2]·x + c[at + 4]·x² + …; written as a recursion because GCC does not unroll short
 /// loops at -O2.
 template <std::size_t at, class D, class V, std::size_t N>
 HWY_INLINE V everySecond(D d, V x, const std::array<hn::TFromD<D>, N>& c)
 {
     if constexpr (at + 2 >= N)
-        return constant<V>(d, c[at]);
+        return hn::Set(d, c[at]);
     else
         return Add(Mul(everySecond<at + 2>(d, x, c), x), hn::Set(d, c[at]));
 }
@@ -78,8 +105,6 @@ inline constexpr std::array<double, 7> artanhCurve{
     0.3333333333333347,  0.19999999999667778, 0.14285714418022774, 0.11111091388337241,
     0.09092305123147032, 0.07641851876201573, 0.07559243554362285};
 
-// The curves take one vector or a Twin.
-
 /// e^x for x ≤ 700; 0 below −707. e⁰ is 1 exactly.
 template <class D, class V>
 HWY_INLINE V power(D d, V x)
@@ -120,7 +145,7 @@ HWY_INLINE Growth<V> growth(D d, V y)
     const V f = Sub(Sub(h, Mul(n, hn::Set(d, ln2High))), Mul(n, hn::Set(d, ln2Low)));
     const V beyond = Mul(Mul(f, f), polynomial(d, f, excessCurve));
     const V near = Add(f, beyond);
-    const V scale = scaled<52>(d, constant<V>(d, 1.0), shifted);
+    const V scale = scaled<52>(d, hn::Set(d, 1.0), shifted);
     const V steps = Abs(n); // whole numbers
     const V u =
         whereAtMost(d, steps, 0.0, near, Add(Mul(scale, near), Sub(scale, hn::Set(d, 1.0))));
@@ -140,8 +165,7 @@ HWY_INLINE V logCoshOfHalf(D d, V y, V m)
         return near;
     // |h| − ln 2 + log1p(z), z = e^−|y|; log1p(z) = 2·artanh(z/(2 + z)), z ≤ e^−0.68.
     const V grown = Add(m, hn::Set(d, 1.0));
-    const V z =
-        whereAtMost(d, y, 0.0, grown, Div(constant<V>(d, 1.0), Max(grown, hn::Set(d, 0.5))));
+    const V z = whereAtMost(d, y, 0.0, grown, Div(hn::Set(d, 1.0), Max(grown, hn::Set(d, 0.5))));
     const V a = Div(z, Add(z, hn::Set(d, 2.0)));
     const V square2 = Mul(a, a);
     const V artanh = Add(a, Mul(Mul(a, square2), polynomial(d, square2, artanhCurve)));
@@ -174,7 +198,7 @@ HWY_INLINE V growthFloat(D d, V x)
     const V n = Sub(shifted, shift);
     const V f = Sub(x, Mul(n, hn::Set(d, 0.693147181F)));
     const V near = Add(f, Mul(Mul(f, f), polynomial(d, f, excessCurveFloat)));
-    const V scale = scaled<23>(d, constant<V>(d, 1.0F), shifted);
+    const V scale = scaled<23>(d, hn::Set(d, 1.0F), shifted);
     return Add(Mul(scale, near), Sub(scale, hn::Set(d, 1.0F)));
 }
 

@@ -43,25 +43,15 @@ LogitsCentre centreOf(const LogitsRows& rows, const LargestLogit& top, float tar
             auto weight = hn::Zero(d);
             auto growth = hn::Zero(d);
             auto size = hn::Zero(d);
-            const auto add = [&](hn::Vec<ShortTag> w, hn::Vec<ShortTag> m) {
-                const auto grown = hn::Mul(w, m);
+            for (std::size_t i = begin; i < count; i += elementStripes) {
+                const auto a = hn::LoadU(d, r + i);
+                const auto difference = hn::Sub(hn::Sub(hn::LoadU(d, t + i), a), shift);
+                const auto w = powerFloat(d, hn::Sub(a, largest));
+                const auto grown = hn::Mul(w, growthFloat(d, difference));
+                furthest = hn::Max(furthest, hn::Abs(difference));
                 weight = hn::Add(weight, w);
                 growth = hn::Add(growth, grown);
                 size = hn::Add(size, hn::Abs(grown));
-            };
-            using Pair = Twin<hn::Vec<ShortTag>>;
-            for (std::size_t i = begin; i < count; i += 2 * elementStripes) {
-                // A chunk of odd stripes ends in one that is taken twice, the second time unused.
-                const std::size_t j = std::min(i + elementStripes, count - elementStripes + begin);
-                const Pair a{hn::LoadU(d, r + i), hn::LoadU(d, r + j)};
-                const Pair b{hn::LoadU(d, t + i), hn::LoadU(d, t + j)};
-                const Pair difference = Sub(Sub(b, a), shift);
-                const Pair w = powerFloat(d, Sub(a, largest));
-                const Pair m = growthFloat(d, difference);
-                furthest = hn::Max(furthest, hn::Max(hn::Abs(difference.a), hn::Abs(difference.b)));
-                add(w.a, m.a);
-                if (j != i)
-                    add(w.b, m.b);
             }
             addLanes(weight, begin, weights);
             addLanes(growth, begin, growths);
@@ -96,27 +86,19 @@ HWY_INLINE void makeCurves(const float* r, const float* t, std::size_t count, do
     const auto targetTop = hn::Set(d, targetAtTop);
     const auto exponent = hn::Set(d, request.exponent);
     const auto centre = hn::Set(d, request.centre);
-    using Pair = Twin<Doubles>;
-    const auto load = [&](const float* from, std::size_t i) {
-        return Pair{hn::PromoteTo(d, hn::LoadU(f, from + i)),
-                    hn::PromoteTo(d, hn::LoadU(f, from + i + doubleLanes))};
-    };
-    const auto store = [&](Pair v, double* to, std::size_t i) {
-        hn::Store(v.a, d, to + i);
-        hn::Store(v.b, d, to + i + doubleLanes);
-    };
-    for (std::size_t i = 0; i < count; i += 2 * doubleLanes) {
-        const Pair s = Sub(load(r, i), top);
-        const Pair scaledS = Mul(s, exponent);
-        const Pair y = Sub(Sub(Sub(load(t, i), targetTop), scaledS), centre);
-        const Growth<Pair> g = growth(d, y);
-        store(power(d, scaledS), out.w, i);
-        store(y, out.y, i);
-        store(g.m, out.m, i);
-        store(g.excess, out.excess, i);
+    const auto load = [&](const float* from) { return hn::PromoteTo(d, hn::LoadU(f, from)); };
+    for (std::size_t i = 0; i < count; i += doubleLanes) {
+        const auto s = hn::Sub(load(r + i), top);
+        const auto scaledS = hn::Mul(s, exponent);
+        const auto y = hn::Sub(hn::Sub(hn::Sub(load(t + i), targetTop), scaledS), centre);
+        const Growth<Doubles> g = growth(d, y);
+        hn::Store(power(d, scaledS), d, out.w + i);
+        hn::Store(y, d, out.y + i);
+        hn::Store(g.m, d, out.m + i);
+        hn::Store(g.excess, d, out.excess + i);
         if constexpr (all) {
-            store(s, out.s, i);
-            store(g.u, out.u, i);
+            hn::Store(s, d, out.s + i);
+            hn::Store(g.u, d, out.u + i);
         }
     }
 }

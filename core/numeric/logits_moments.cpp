@@ -117,25 +117,16 @@ LogitsMoments momentsOf(const std::byte* data, DType dtype, std::size_t count, f
             auto first = hn::Load(d, sums[1] + begin);
             auto second = hn::Load(d, sums[2] + begin);
             auto third = hn::Load(d, sums[3] + begin);
-            const auto add = [&](Doubles w, Doubles centred) {
+            for (std::size_t i = begin; i < filled; i += elementStripes) {
+                const auto s = hn::Sub(hn::PromoteTo(d, hn::LoadU(f, values + i)), top);
+                const auto w = power(d, hn::Mul(s, hn::Set(d, exponent)));
+                const auto centred = hn::Sub(s, hn::Set(d, about));
                 const auto wc = hn::Mul(w, centred);
+                const auto wcc = hn::Mul(wc, centred);
                 weight = hn::Add(weight, w);
                 first = hn::Add(first, wc);
-                const auto wcc = hn::Mul(wc, centred);
                 second = hn::Add(second, wcc);
                 third = hn::Add(third, hn::Mul(wcc, centred));
-            };
-            for (std::size_t i = begin; i < filled; i += 2 * elementStripes) {
-                const std::size_t j = std::min(i + elementStripes, filled - elementStripes + begin);
-                const Twin<Doubles> s =
-                    Sub(Twin<Doubles>{hn::PromoteTo(d, hn::LoadU(f, values + i)),
-                                      hn::PromoteTo(d, hn::LoadU(f, values + j))},
-                        top);
-                const Twin<Doubles> w = power(d, Mul(s, hn::Set(d, exponent)));
-                const Twin<Doubles> centred = Sub(s, hn::Set(d, about));
-                add(w.a, centred.a);
-                if (j != i)
-                    add(w.b, centred.b);
             }
             hn::Store(weight, d, sums[0] + begin);
             hn::Store(first, d, sums[1] + begin);

@@ -4,6 +4,7 @@
 #include "core/report/array_export.h"
 
 #include "core/base/text.h"
+#include "core/diff/site_values.h"
 #include "core/report/array_sink.h"
 #include "core/report/json_value.h"
 #include "core/report/output_file.h"
@@ -189,7 +190,7 @@ void Exporter::listArrays()
         m_arrays.push_back({{info.name, info.dtype, rows, info.width},
                             [this, tap](RowIndex r) -> Result<const std::byte*> {
                                 const auto view =
-                                    m_run.values(static_cast<trace::TapIndex>(tap), r, r + 1);
+                                    diff::soundValues(m_run, static_cast<trace::TapIndex>(tap), r);
                                 if (!view)
                                     return view.error();
                                 return view->row(r);

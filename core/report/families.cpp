@@ -99,9 +99,9 @@ std::vector<Chip> familyChips(const diff::Report& report)
     const diff::Measure* free = findIn(report.measures, "G1");
     const bool replayed = free == nullptr || !free->value;
     chips.push_back(
-        replayed
-            ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not compared", {})
-            : chipOf("Responses equal", free, "not generated", also(report, "first split", "G2")));
+        replayed ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not compared", {})
+                 : chipOf("Responses equal", free, "not generated",
+                          also(report, "median split, response", "G2")));
     chips.push_back(
         chipOf("Task accuracy", firstOf(report, {"J1"}), "no task", also(report, "flips", "J3")));
     const diff::Measure* routes = firstOf(report, {"H1"});

@@ -68,12 +68,19 @@ std::string numberOfRun(std::size_t run)
 std::string clusterWords(const RunMatrix& matrix)
 {
     std::string text;
+    std::string alone;
     for (const auto& cluster : matrix.clusters) {
+        if (cluster.size() == 1) {
+            alone += (alone.empty() ? "" : ", ") + numberOfRun(cluster.front());
+            continue;
+        }
         text += text.empty() ? "" : " · ";
         for (std::size_t i = 0; i < cluster.size(); ++i)
             text += (i == 0 ? "" : " = ") + numberOfRun(cluster[i]);
     }
-    return text;
+    if (text.empty())
+        return "no two of them";
+    return text + (alone.empty() ? "" : "; " + alone + " like no other");
 }
 
 /// How far from equal, for the scale: 0 is equal. None where not known.

@@ -4,6 +4,7 @@
 #include "core/report/site.h"
 
 #include "core/base/text.h"
+#include "core/diff/site_values.h"
 #include "core/report/number.h"
 #include "core/report/text_table.h"
 
@@ -158,7 +159,7 @@ Result<std::string> valuesPart(const trace::Run& run, const Place& place,
     if (run.header().level != trace::Level::Full)
         return "\nValues were not recorded (level " + std::string(trace::nameOf(run.header().level))
                + ").\n";
-    const auto view = run.values(place.tap, place.row, place.row + 1);
+    const auto view = diff::soundValues(run, place.tap, place.row);
     if (!view)
         return view.error();
     const std::byte* row = view->row(place.row);

@@ -7,8 +7,10 @@
 #include "core/store/run_tables.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace moire::store {
 
@@ -24,10 +26,47 @@ public:
     RunTables tables;
     RowPlaces rows;
     bool beingWritten = false;
+    static constexpr RowIndex noRow = ~RowIndex{0};
+    mutable std::vector<std::atomic<std::uint64_t>> checkedRows; ///< a bit a row
+    mutable std::atomic<RowIndex> firstUnsound{noRow};
+    mutable std::atomic<bool> unsound{false};
 
     Result<void> read();
     Result<void> checkRowTable();
     void dropUnsoundRows();
+
+    /// Compares row r's tables with its roll-up and side digest when it is first read (a bit a row
+    /// remembers). False when they disagree, now or in any row before: stillSound() says where.
+    bool checked(RowIndex r) const
+    {
+        constexpr unsigned bits = 64;
+        if (r >= rows.rowCount())
+            return !unsound.load();
+        const std::uint64_t bit = std::uint64_t{1} << r % bits;
+        std::atomic<std::uint64_t>& word = checkedRows[r / bits];
+        if ((word.load(std::memory_order_relaxed) & bit) == 0) {
+            if (rows.digestFault(r)) {
+                RowIndex none = noRow;
+                firstUnsound.compare_exchange_strong(none, r);
+                unsound.store(true);
+                return false;
+            }
+            word.fetch_or(bit, std::memory_order_relaxed);
+        }
+        return !unsound.load(std::memory_order_relaxed);
+    }
+
+    Error unsoundRow() const
+    {
+        // What was cut off reads as zeros, which hold no digest: then that is the reason.
+        if (auto whole = file.stillSound(); !whole)
+            return whole.error();
+        const RowIndex r = firstUnsound.load();
+        const auto fault = rows.digestFault(r);
+        return file.damaged("row " + std::to_string(r) + ": "
+                                + (fault ? fault->sentence : "its digests do not hold"),
+                            fault ? fault->place : "/rows");
+    }
 
     template <class T>
     std::span<const T> span(std::uint32_t table, RowIndex r, std::size_t count) const
@@ -43,6 +82,8 @@ public:
     /// comparing a small row, so only every 64th call of a thread does.
     Result<void> stillThere() const
     {
+        if (unsound.load(std::memory_order_relaxed))
+            return unsoundRow();
         constexpr unsigned callsPerQuestion = 64;
         thread_local unsigned calls = 0;
         if (!file.lost() && ++calls % callsPerQuestion != 0)
@@ -62,10 +103,15 @@ Result<void> MappedRun::State::read()
     if (!found)
         return found.error();
     rows = std::move(*found);
-    if (file.complete())
-        return checkRowTable();
-    dropUnsoundRows();
-    file.need(rows.end());
+    if (file.complete()) {
+        if (auto sound = checkRowTable(); !sound)
+            return sound;
+    } else {
+        dropUnsoundRows();
+        file.need(rows.end());
+    }
+    constexpr std::size_t bits = 64;
+    checkedRows = std::vector<std::atomic<std::uint64_t>>(rows.rowCount() / bits + 1);
     return {};
 }
 
@@ -198,16 +244,19 @@ trace::Row MappedRun::row(RowIndex r) const
 
 std::span<const std::uint64_t> MappedRun::digests(RowIndex r) const
 {
+    m_state->checked(r);
     return m_state->span<std::uint64_t>(Digests, r, header().taps.size());
 }
 
 std::span<const trace::Counts> MappedRun::counts(RowIndex r) const
 {
+    m_state->checked(r);
     return m_state->span<trace::Counts>(CountsTable, r, header().taps.size());
 }
 
 std::span<const trace::Statistics> MappedRun::statistics(RowIndex r) const
 {
+    m_state->checked(r);
     return m_state->span<trace::Statistics>(StatisticsTable, r, header().taps.size());
 }
 
@@ -239,6 +288,8 @@ Result<trace::TopKView> MappedRun::topK(RowIndex r) const
     const trace::LogitsInfo& logits = header().logits;
     if (logits.vocabulary == 0 || r >= rowCount())
         return Error{Errc::NotFound, "logits were not recorded", source(), {}};
+    if (!m_state->checked(r))
+        return m_state->unsoundRow();
     if (auto there = m_state->stillThere(); !there)
         return there.error();
     return trace::TopKView{m_state->span<std::int32_t>(TopKIds, r, logits.topK),
@@ -253,6 +304,8 @@ Result<trace::RoutingView> MappedRun::routing(std::size_t router, RowIndex r) co
 {
     if (router >= header().routers.size() || r >= rowCount())
         return Error{Errc::NotFound, "no such router or row", source(), {}};
+    if (!m_state->checked(r))
+        return m_state->unsoundRow();
     if (auto there = m_state->stillThere(); !there)
         return there.error();
     const trace::RouterLayer& layer = header().routers[router];
@@ -265,6 +318,8 @@ Result<trace::RoutingView> MappedRun::routing(std::size_t router, RowIndex r) co
 
 Result<void> MappedRun::stillSound() const
 {
+    if (m_state->unsound.load())
+        return m_state->unsoundRow();
     return m_state->file.stillSound();
 }
 

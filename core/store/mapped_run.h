@@ -16,7 +16,9 @@ namespace moire::store {
 /// place; samples and tokens are read at opening. Immutable: an incomplete file shows what was
 /// committed when it was opened. Any thread may call any function. A file that shrinks while open:
 /// values(), topK() and routing() say so from then on, and stillSound() too; what was mapped reads
-/// as zeros (FORMAT.md, section 6).
+/// as zeros (FORMAT.md, section 6). A row's digests, counts, statistics, top-K table and routing
+/// are held against its roll-up and side digest when they are first asked for; once a row does not
+/// hold, the same functions say so.
 class MappedRun final : public trace::Run
 {
 public:

@@ -77,7 +77,7 @@ void ElementTable::arrange()
     int pixels = m_look.font(TextRole::MonoSmall).pixelSize();
     std::vector<int> widths = widthsWith(pixels);
     const auto total = [&widths] { return std::accumulate(widths.begin(), widths.end(), 0); };
-    const int room = viewport()->width();
+    const int room = viewport()->width() - Look::step; // clear of the panel's edge
     while (total() > room && pixels > paint::smallestPixels)
         widths = widthsWith(--pixels);
     QFont font = m_look.font(TextRole::MonoSmall);

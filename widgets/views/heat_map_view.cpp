@@ -76,7 +76,8 @@ void HeatMapView::refresh()
         content.scale = ColourScale(m_look.theme(), m_source.range());
         content.flips = sample.flips;
         content.routeChanges = sample.routeChanges;
-        content.contour = m_source.shown() == Shown::Difference;
+        content.contour = m_source.shown() == Shown::Difference
+                          && !compared->divergences.all(Criterion::Bits).empty();
         std::vector<std::int32_t> layers;
         for (const diff::TapReport& tap : compared->report.taps) {
             content.rowNames.push_back(shortTapName(tap.name));

@@ -142,7 +142,10 @@ void VerdictBar::restyle()
     if (m_verdict.size() > longVerdict)
         font.setPixelSize(font.pixelSize() - 1);
     m_text->setFont(font);
-    m_text->setText(verdictMarkup(m_verdict, m_look.font(TextRole::Mono).family()));
+    // A number stays with its unit.
+    QString unbroken = m_verdict;
+    unbroken.replace(QLatin1String(" %"), QString(QChar(QChar::Nbsp)) + QLatin1Char('%'));
+    m_text->setText(verdictMarkup(unbroken, m_look.font(TextRole::Mono).family()));
     m_text->setAccessibleName(m_verdict);
     m_cause->setVisible(!m_causeText.isEmpty());
     m_cause->setFont(m_look.font(TextRole::Base));
@@ -159,8 +162,11 @@ void VerdictBar::paintEvent(QPaintEvent*)
     QPainter painter(this);
     const Theme& theme = m_look.theme();
     paint::card(painter, theme, rect());
-    // Beside the verdict's first line.
-    const QPointF centre(Look::inset + 6, m_text->y() + m_text->fontMetrics().height() / 2.0);
+    // Beside the verdict's first line, which stands in the middle when it is the only one.
+    const int line = m_text->fontMetrics().height();
+    const QRectF place(m_text->geometry());
+    const QPointF centre(Look::inset + 6,
+                         place.height() < 2 * line ? place.center().y() : place.top() + line / 2.0);
     if (m_exit == 0) {
         constexpr qreal radius = 4.5;
         painter.setRenderHint(QPainter::Antialiasing);

@@ -135,6 +135,49 @@ class Comparing(Case):
         self.assertEqual((folder / "capture.safetensors").read_bytes(), before)
         shutil.rmtree(folder)
 
+    def damaged(self, name, dataset):
+        """A copy of a capture with one bit of its first row changed in one dataset."""
+        raw = bytearray((FOLDER / name).read_bytes())
+        with h5py.File(FOLDER / name) as file:
+            raw[file[dataset].id.get_chunk_info(0).byte_offset] ^= 1
+        (FOLDER / "damaged.moire").write_bytes(raw)
+        self.addCleanup((FOLDER / "damaged.moire").unlink)
+        return "damaged.moire"
+
+    def test_damaged_tables_are_no_divergence(self):
+        with h5py.File(FOLDER / "moe.ref.moire") as file:
+            router = next(iter(file["routing"]))
+        for name, datasets in (("info.moire", ("counts", "statistics", "digests")),
+                               ("topk.ref.moire", ("top_k/ids", "top_k/values", "top_k/log_sum_exp", "counts")),
+                               ("moe.ref.moire", (f"routing/{router}/ids", f"routing/{router}/logits"))):
+            for dataset in datasets:
+                with self.subTest(name + " " + dataset):
+                    broken = self.damaged(name, dataset)
+                    self.assertEqual(run("verify", broken).returncode, 1)
+                    self.trouble(name, broken, says="row 0")
+                    self.trouble(broken, name, "--format", "json", says="row 0")
+                    self.doCleanups()
+
+    def test_damaged_values_are_not_handed_on(self):
+        broken = self.damaged("info.moire", "values/model.layers.0.out")
+        with h5py.File(FOLDER / broken) as file:
+            self.assertIn("model.layers.0.out", file["values"])
+        info = json.loads(run("info", broken, "--json").stdout)
+        site = f"{info['sample_list'][0]['id']}/0/model.layers.0.out"
+        self.trouble("info.moire", broken, says="contradict")
+        self.trouble("show", broken, site, says="contradict their recorded digest")
+        self.trouble("show", "info.moire", broken, site, says="contradict")
+        self.trouble("export", broken, "--npy", "handed", says="contradict their recorded digest")
+        self.trouble("export", broken, "--safetensors", "handed", says="contradict their recorded digest")
+
+    def test_empty_values(self):
+        self.trouble("info.moire", "info.moire", "-o", "", says="--output needs a value")
+        self.trouble("study", "info.moire", "moe.ref.moire", says="needs 3 or more")
+
+    def test_control_characters_in_names(self):
+        text = self.trouble("\x1b[31mno.moire", "info.moire", says="no such file")
+        self.assertNotIn("\x1b", text)
+
     def test_pipe_without_a_writer(self):
         pipe = Path(FOLDER) / "pipe"
         os.mkfifo(pipe)
