@@ -102,9 +102,6 @@ fs::path ownName(const trace::Environment& environment)
 
 Result<void> checkOutput(const RunArguments& arguments)
 {
-    if (arguments.output && arguments.output->empty())
-        return Error{
-            Errc::Invalid, "the output has no name", {}, "Give a name with -o, or leave -o out"};
     std::error_code ignored;
     if (arguments.output && arguments.reference
         && fs::equivalent(*arguments.output, *arguments.reference, ignored))

@@ -8,6 +8,7 @@
 
 #include <CLI/Config.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -141,14 +142,13 @@ Complaint complaintOf(const CLI::App& arguments, const CLI::ParseError& error)
     return {message, {}};
 }
 
-/// The first option that was given an empty value, which no option of ours has a use for; also of
-/// the subcommand that was parsed.
+/// The first option that was given an empty value, which only a text (type STR) has a use for; also
+/// of the subcommand that was parsed.
 std::string emptyValue(const CLI::App& arguments)
 {
     for (const CLI::Option* option : arguments.get_options())
-        for (const std::string& value : option->results())
-            if (value.empty())
-                return option->get_name();
+        if (option->get_type_name() != "STR" && std::ranges::count(option->results(), "") > 0)
+            return option->get_name();
     for (const CLI::App* command : arguments.get_subcommands())
         if (std::string name = emptyValue(*command); !name.empty())
             return name;

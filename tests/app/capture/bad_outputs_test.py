@@ -50,7 +50,7 @@ class BadOutputs(CaptureCase):
         self.assertTrue(link.is_symlink())
 
     def test_no_name(self):
-        self.refused_at("", "no name")
+        self.refused_at("", "--output needs a value")
         self.refused_at(f"{self.folder}/", "folder")
 
     def test_a_capture_and_an_empty_file_are_replaced(self):
