@@ -114,23 +114,59 @@ at::Tensor layerNormalised(const NormLayer& norm, const at::Tensor& x)
         .to(x.scalar_type());
 }
 
-/// 0 where query row r sees key j, the lowest finite number where not: queries × keys.
-at::Tensor attentionMask(const AttentionJob& job, at::ScalarType dtype)
+/// 0 where query row r sees key j, the lowest finite number where not: fp32, queries × keys.
+class AttentionMask
 {
-    const std::int64_t queries = job.q.size(0);
-    const std::int64_t keys = job.k.size(1);
-    const auto options = job.q.options().dtype(at::kLong);
-    const at::Tensor position =
-        at::arange(job.firstPosition, job.firstPosition + queries, options).unsqueeze(1);
-    const at::Tensor key = at::arange(keys, options).unsqueeze(0);
-    at::Tensor hidden = key > position;
-    if (job.window > 0)
-        hidden = hidden.logical_or(key <= position - static_cast<std::int64_t>(job.window));
-    const double lowest = dtype == at::kHalf       ? -65504.0
-                          : dtype == at::kBFloat16 ? -0x1.FEp127
-                                                   : std::numeric_limits<float>::lowest();
-    return at::zeros({queries, keys}, job.q.options().dtype(at::kFloat))
-        .masked_fill_(hidden, lowest);
+public:
+    /// The layers of a forward ask for the same mask one after the other.
+    const at::Tensor& of(const AttentionJob& job)
+    {
+        const Shape shape{job.q.size(0), job.k.size(1), job.firstPosition, job.window,
+                          job.q.scalar_type()};
+        if (!(m_shape == shape && m_mask.device() == job.q.device())) {
+            m_mask = made(shape, job.q.options());
+            m_shape = shape;
+        }
+        return m_mask;
+    }
+
+private:
+    struct Shape
+    {
+        std::int64_t queries = 0;
+        std::int64_t keys = 0;
+        std::int64_t firstPosition = 0;
+        std::int64_t window = 0;
+        at::ScalarType dtype = at::kFloat;
+        bool operator==(const Shape&) const = default;
+    };
+
+    static at::Tensor made(const Shape& shape, const at::TensorOptions& like)
+    {
+        const auto options = like.dtype(at::kLong);
+        const at::Tensor position =
+            at::arange(shape.firstPosition, shape.firstPosition + shape.queries, options)
+                .unsqueeze(1);
+        const at::Tensor key = at::arange(shape.keys, options).unsqueeze(0);
+        at::Tensor hidden = key > position;
+        if (shape.window > 0)
+            hidden = hidden.logical_or(key <= position - shape.window);
+        const double lowest = shape.dtype == at::kHalf       ? -65504.0
+                              : shape.dtype == at::kBFloat16 ? -0x1.FEp127
+                                                             : std::numeric_limits<float>::lowest();
+        return at::zeros({shape.queries, shape.keys}, like.dtype(at::kFloat))
+            .masked_fill_(hidden, lowest);
+    }
+
+    Shape m_shape;
+    at::Tensor m_mask;
+};
+
+/// Multiplying by it rounds nothing (but subnormals).
+bool isPowerOfTwo(double scale)
+{
+    int exponent = 0;
+    return std::frexp(scale, &exponent) == 0.5;
 }
 
 /// x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, each operation rounding (GPT-2).
@@ -217,7 +253,30 @@ public:
         }
         return sum;
     }
+
+private:
+    at::Tensor maskedScores(const AttentionJob& job, const at::Tensor& q);
+
+    AttentionMask m_mask;
 };
+
+/// fp32 scores of the heads' queries (kvHeads × rows of its heads × headDim), rounded to the dtype
+/// after the product and after the scale: kvHeads × rows of its heads × keys.
+at::Tensor NativeOperations::maskedScores(const AttentionJob& job, const at::Tensor& q)
+{
+    const auto dtype = job.q.scalar_type();
+    const std::int64_t rows = job.q.size(0);
+    const std::int64_t keys = job.k.size(1);
+    const bool masked = rows > 1 || job.window > 0;
+    if (masked && dtype == at::kFloat && isPowerOfTwo(job.scale)) // the same bits in one pass
+        return at::baddbmm(m_mask.of(job).repeat({q.size(1) / rows, 1}).unsqueeze(0), q,
+                           job.k.transpose(1, 2), 1.0, job.scale);
+    at::Tensor scores = widened(batchedProduct(q, job.k.transpose(1, 2)));
+    scores = widened(scores.mul_(job.scale).to(dtype));
+    if (masked)
+        scores.view({-1, rows, keys}).add_(m_mask.of(job));
+    return scores;
+}
 
 at::Tensor NativeOperations::attention(const AttentionJob& job)
 {
@@ -225,15 +284,9 @@ at::Tensor NativeOperations::attention(const AttentionJob& job)
     const std::int64_t heads = job.q.size(1);
     const std::int64_t headDim = job.q.size(2);
     const std::int64_t kvHeads = job.k.size(0);
-    const std::int64_t keys = job.k.size(1);
-    const auto dtype = job.q.scalar_type();
     // The heads that share a key/value head are rows of one product.
     const at::Tensor q = job.q.transpose(0, 1).reshape({kvHeads, heads / kvHeads * rows, headDim});
-    at::Tensor scores = widened(batchedProduct(q, job.k.transpose(1, 2)));
-    scores = widened(scores.mul_(job.scale).to(dtype));
-    if (rows > 1 || job.window > 0)
-        scores.view({heads, rows, keys}).add_(attentionMask(job, dtype));
-    const at::Tensor weights = at::softmax(scores, -1).to(dtype);
+    const at::Tensor weights = at::softmax(maskedScores(job, q), -1).to(job.q.scalar_type());
     return batchedProduct(weights, job.v)
         .view({heads, rows, headDim})
         .transpose(0, 1)
