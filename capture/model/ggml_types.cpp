@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
-#include <cmath>
-#include <cstring>
 #include <string_view>
 
 namespace moire::capture {
@@ -17,27 +14,24 @@ namespace {
 
 using numeric::DType;
 
-enum Number : std::uint32_t
-{
-    F32 = 0,
-    F16 = 1,
-    Q4_0 = 2,
-    Q4_1 = 3,
-    Q8_0 = 8,
-    BF16 = 30,
-};
+constexpr std::uint32_t small = 32;  ///< values of a block of the older types
+constexpr std::uint32_t large = 256; ///< of a "K" type
 
-constexpr std::size_t blockValues = 32; ///< of every packed type here
-constexpr std::size_t halfBlock = blockValues / 2;
-constexpr std::size_t scaleBytes = 2;
-
+/// By number, value and bytes of a block.
 constexpr std::array readable{
-    GgmlType{F32, 1, 4, DType::FP32, false},
-    GgmlType{F16, 1, 2, DType::FP16, false},
-    GgmlType{BF16, 1, 2, DType::BF16, false},
-    GgmlType{Q4_0, blockValues, scaleBytes + halfBlock, DType::FP32, true},
-    GgmlType{Q4_1, blockValues, 2 * scaleBytes + halfBlock, DType::FP32, true},
-    GgmlType{Q8_0, blockValues, scaleBytes + blockValues, DType::FP32, true},
+    GgmlType{0, 1, 4, DType::FP32, nullptr},                        // F32
+    GgmlType{1, 1, 2, DType::FP16, nullptr},                        // F16
+    GgmlType{30, 1, 2, DType::BF16, nullptr},                       // BF16
+    GgmlType{2, small, 2 + 16, DType::FP32, unpackQ40},             // scale, nibbles
+    GgmlType{3, small, 4 + 16, DType::FP32, unpackQ41},             // scale and offset, nibbles
+    GgmlType{6, small, 2 + 4 + 16, DType::FP32, unpackQ50},         // scale, fifth bits, nibbles
+    GgmlType{7, small, 4 + 4 + 16, DType::FP32, unpackQ51},         // scale and offset, the same
+    GgmlType{8, small, 2 + 32, DType::FP32, unpackQ80},             // scale, bytes
+    GgmlType{10, large, 16 + 64 + 4, DType::FP32, unpackQ2K},       // parts, 2 bits, scale, offset
+    GgmlType{11, large, 32 + 64 + 12 + 2, DType::FP32, unpackQ3K},  // third bits, 2, parts, scale
+    GgmlType{12, large, 4 + 12 + 128, DType::FP32, unpackQ4K},      // scale and offset, parts, 4
+    GgmlType{13, large, 4 + 12 + 32 + 128, DType::FP32, unpackQ5K}, // the same with fifth bits
+    GgmlType{14, large, 128 + 64 + 16 + 2, DType::FP32, unpackQ6K}, // 4 bits, 2, parts, scale
 };
 
 /// By number; "" for numbers that ggml has given up.
@@ -47,69 +41,6 @@ constexpr std::array<std::string_view, 42> names{
     "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS", "I8",   "I16",     "I32",
     "I64",     "F64",   "IQ1_M",  "BF16",  "",      "",       "",     "TQ1_0",   "TQ2_0",
     "",        "",      "",       "MXFP4", "NVFP4", "Q1_0"};
-
-/// An fp16 scale, widened with the payload of a NaN kept, as NumPy does.
-float scaleAt(const std::byte* bytes)
-{
-    constexpr std::uint32_t infinity = 0x7F800000;
-    constexpr std::uint32_t exponent = 0x7C00;
-    constexpr std::uint32_t mantissa = 0x03FF;
-    constexpr std::uint32_t sign = 0x8000;
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, bytes, scaleBytes);
-    if ((bits & exponent) != exponent)
-        return numeric::floatFromFp16(bits);
-    return std::bit_cast<float>((bits & sign) << 16U | infinity | (bits & mantissa) << 13U);
-}
-
-/// 16 bytes hold 32 values: the low nibbles are the first half, the high ones the second.
-template <class Value>
-void unpackNibbles(const std::byte* packed, float* out, Value value)
-{
-    for (std::size_t i = 0; i < halfBlock; ++i) {
-        const auto pair = std::to_integer<unsigned>(packed[i]);
-        out[i] = value(pair & 0xFU);
-        out[i + halfBlock] = value(pair >> 4U);
-    }
-}
-
-void unpackQ40(const std::byte* block, float* out)
-{
-    constexpr int zero = 8;
-    const float scale = scaleAt(block);
-    unpackNibbles(block + scaleBytes, out, [&](unsigned q) {
-        return scale * static_cast<float>(static_cast<int>(q) - zero);
-    });
-}
-
-void unpackQ41(const std::byte* block, float* out)
-{
-    const float scale = scaleAt(block);
-    const float least = scaleAt(block + scaleBytes);
-    unpackNibbles(block + 2 * scaleBytes, out,
-                  [&](unsigned q) { return scale * static_cast<float>(q) + least; });
-    if (std::isfinite(scale))
-        return;
-    // Of two NaNs an addition keeps either, as the compiler orders them; NumPy keeps the product.
-    unpackNibbles(block + 2 * scaleBytes, out, [&](unsigned q) {
-        const float product = scale * static_cast<float>(q);
-        return std::isnan(product) ? product : product + least;
-    });
-}
-
-void unpackQ80(const std::byte* block, float* out)
-{
-    const float scale = scaleAt(block);
-    for (std::size_t i = 0; i < blockValues; ++i)
-        out[i] = scale * static_cast<float>(std::to_integer<std::int8_t>(block[scaleBytes + i]));
-}
-
-template <class Unpack>
-void eachBlock(std::uint32_t blockBytes, std::span<const std::byte> in, float* out, Unpack unpack)
-{
-    for (std::size_t begin = 0; begin < in.size(); begin += blockBytes, out += blockValues)
-        unpack(in.data() + begin, out);
-}
 
 } // namespace
 
@@ -140,15 +71,12 @@ std::string supportedGgmlTypes()
 
 void dequantise(const GgmlType& type, std::span<const std::byte> in, std::span<float> out)
 {
-    assert(type.packed && in.size() % type.blockBytes == 0
+    assert(type.packed() && in.size() % type.blockBytes == 0
            && out.size() == in.size() / type.blockBytes * type.blockValues);
-    switch (type.number) {
-    case Q4_0:
-        return eachBlock(type.blockBytes, in, out.data(), unpackQ40);
-    case Q4_1:
-        return eachBlock(type.blockBytes, in, out.data(), unpackQ41);
-    default:
-        return eachBlock(type.blockBytes, in, out.data(), unpackQ80);
+    float* block = out.data();
+    for (std::size_t begin = 0; begin < in.size(); begin += type.blockBytes) {
+        type.unpack(in.data() + begin, block);
+        block += type.blockValues;
     }
 }
 

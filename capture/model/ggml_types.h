@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/model/ggml_blocks.h"
 #include "core/numeric/dtype.h"
 
 #include <cstddef>
@@ -19,7 +20,10 @@ struct GgmlType
     std::uint32_t blockValues;
     std::uint32_t blockBytes;
     numeric::DType dtype; ///< what its values become
-    bool packed;          ///< has to be dequantised (to fp32); else the bytes are the values
+    UnpackBlock unpack;   ///< null where the bytes are the values
+
+    /// Has to be dequantised (to fp32).
+    constexpr bool packed() const { return unpack != nullptr; }
 };
 
 /// Null for a type that we do not read.
@@ -32,9 +36,8 @@ bool isGgmlType(std::uint32_t number);
 /// "F32, F16, …", for the sentence that refuses another.
 std::string supportedGgmlTypes();
 
-/// Values of a packed type, with the arithmetic of gguf-py's `dequantize`: fp16 scales widened
-/// exactly, then in fp32 d · q (Q4_0, Q8_0), or d · q, rounded, + m (Q4_1). `in` holds whole
-/// blocks, `out` as many values as they have.
+/// Values of a packed type, with the bits of gguf-py's `dequantize` (ggml_blocks.h). `in` holds
+/// whole blocks, `out` as many values as they have.
 void dequantise(const GgmlType& type, std::span<const std::byte> in, std::span<float> out);
 
 } // namespace moire::capture

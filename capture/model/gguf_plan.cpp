@@ -61,7 +61,7 @@ Result<std::vector<float>> readRopeFactors(const GgufFile& file, const GgufTenso
     const auto bytes = file.mapped()->bytes().subspan(tensor.offset, tensor.size);
     const GgmlType* type = findGgmlType(tensor.type);
     std::vector<float> factors(headDim / 2);
-    if (type == nullptr || type->packed || type->dtype != numeric::DType::FP32
+    if (type == nullptr || type->packed() || type->dtype != numeric::DType::FP32
         || bytes.size() != factors.size() * sizeof(float))
         return Error{Errc::Damaged,
                      "tensor rope_freqs.weight does not hold one fp32 factor for "

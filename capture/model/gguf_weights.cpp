@@ -169,7 +169,7 @@ Result<Weight> GgufWeights::load(std::string_view name) const
     }
     const Source& source = m_sources[i];
     try {
-        if (!source.type->packed) {
+        if (!source.type->packed()) {
             auto weight = weightFromFile(m_file, source.offset, source.size, source.entry);
             if (!weight)
                 return weight;

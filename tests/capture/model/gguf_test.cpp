@@ -250,10 +250,10 @@ void GgufTest::refusesTypesByName()
 {
     std::string bytes = testing::llamaGguf().bytes();
     const std::string name = "blk.0.ffn_up.weight";
-    bytes.replace(bytes.find(name) + name.size() + 4 + 2 * 8, 4, littleEndian(14, 4));
+    bytes.replace(bytes.find(name) + name.size() + 4 + 2 * 8, 4, littleEndian(20, 4));
     const QString message = openError(bytes);
-    QVERIFY2(message.contains("Q6_K"), qPrintable(message));
-    QVERIFY(message.contains("F32, F16, BF16, Q4_0, Q4_1, Q8_0"));
+    QVERIFY2(message.contains("IQ4_NL"), qPrintable(message));
+    QVERIFY(message.contains("F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K"));
 }
 
 void GgufTest::refusesBadModels_data()

@@ -18,7 +18,8 @@ import numpy as np
 from gguf import GGMLQuantizationType as Type
 
 DUMP = sys.argv.pop(1)
-TYPES = [Type.F32, Type.F16, Type.BF16, Type.Q4_0, Type.Q4_1, Type.Q8_0]
+TYPES = [Type.F32, Type.F16, Type.BF16, Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0,
+         Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K]
 DTYPES = {"fp32": (np.uint32, 3), "fp16": (np.uint16, 2), "bf16": (np.uint16, 1)}
 
 
@@ -123,9 +124,10 @@ class GgufTest(unittest.TestCase):
         self.assertEqual(differing, 0)
 
     def test_every_type_as_gguf_py_dequantises_it(self):
-        sizes = dict(hidden=128, heads=4, kv=2, width=160, layers=1)
         for kind in TYPES:
             with self.subTest(kind.name):
+                large = gguf.GGML_QUANT_SIZES[kind][0] == 256  # rows are whole blocks
+                sizes = dict(hidden=256 if large else 128, heads=4, kv=2, width=512 if large else 160, layers=1)
                 writer = writer_for(self.path, "llama", **sizes)
                 expected = {}
                 for theirs, ours, shape in llama_tensors(vocabulary=96, **sizes):
