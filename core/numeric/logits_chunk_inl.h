@@ -26,12 +26,32 @@ using Doubles = hn::Vec<DoubleTag>;
 /// that e^(β·s) is 0 for every β allowed.
 inline constexpr float fillDepth = 4000;
 
+HWY_INLINE hn::Vec<ShortTag> widenShort(Bf16Layout, const std::uint16_t* bits)
+{
+    const hn::RebindToUnsigned<ShortTag> wide;
+    const hn::Rebind<std::uint16_t, ShortTag> narrow;
+    return hn::BitCast(ShortTag(), hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, bits))));
+}
+
+/// Finite values only: see element_words_inl.h.
+HWY_INLINE hn::Vec<ShortTag> widenShort(Fp16Layout, const std::uint16_t* bits)
+{
+    const ShortTag d;
+    const hn::RebindToUnsigned<ShortTag> wide;
+    const hn::Rebind<std::uint16_t, ShortTag> narrow;
+    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits));
+    const auto magnitude = hn::And(words, hn::Set(wide, 0x7FFFU));
+    const auto sign = hn::ShiftLeft<16>(hn::Xor(words, magnitude));
+    const auto small = hn::BitCast(d, hn::ShiftLeft<13>(magnitude));
+    return hn::BitCast(d, hn::Or(hn::BitCast(wide, hn::Mul(small, hn::Set(d, 0x1p112F))), sign));
+}
+
 template <class L>
 void widenAll(const std::byte* data, std::size_t count, float* out)
 {
     const auto* words = reinterpret_cast<const typename L::Word*>(data);
-    for (std::size_t i = 0; i < count; i += doubleLanes)
-        hn::StoreU(widen(L{}, words + i), FloatTag(), out + i);
+    for (std::size_t i = 0; i < count; i += shortLanes)
+        hn::StoreU(widenShort(L{}, words + i), ShortTag(), out + i);
 }
 
 /// One chunk of a row as fp32, in place when it is that already; filled up to whole stripes.

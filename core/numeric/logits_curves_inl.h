@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline constexpr double log2OfE = 1.4426950408889634;
 /// ln 2 in two parts: products of the first with integers below 2¹² are exact.
 inline constexpr double ln2High = 0.6931471805437468;
-inline constexpr double ln2Low = 1.6198519748499367e-11;
+inline constexpr double ln2Low = 1.619851018665656e-11;
 /// Adding and taking away 1.5·2⁵² rounds to an integer; the sum's low bits hold it.
 inline constexpr double roundingShift = 6755399441055744.0;
 inline constexpr float roundingShiftFloat = 12582912.0F; ///< 1.5·2²³

@@ -5,10 +5,12 @@
 
 #include "core/numeric/logits_far.h"
 #include "core/numeric/logits_kernel.h"
+#include "core/numeric/logits_table.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace moire::numeric {
@@ -291,6 +293,21 @@ void compareFinite(const LogitsRows& rows, LogitsDetail detail, LogitsSums& sums
     compareFarLogits(wide.r, wide.t, sums);
 }
 
+/// The divergences where the table's form reaches; false, and nothing set, where it does not.
+bool divergencesByTable(const LogitsRows& rows, LogitsPeaks* wanted, LogitsSums& sums)
+{
+    LogitsPeaks peaks;
+    if (rows.count < logitsChunk || rows.referenceType != rows.targetType
+        || (rows.referenceType != DType::BF16 && rows.referenceType != DType::FP16)
+        || std::memcmp(rows.reference, rows.target, rows.count * sizeOf(rows.referenceType)) == 0
+        || !compareByTable(rows, sums, peaks))
+        return false;
+    sums.comparable = true;
+    if (wanted != nullptr)
+        *wanted = std::move(peaks);
+    return true;
+}
+
 /// The entries finite on both sides, brought together.
 template <class Value>
 struct FiniteEntries
@@ -313,9 +330,14 @@ struct FiniteEntries
 } // namespace
 
 LogitsSums compareLogits(const std::byte* reference, DType referenceType, const std::byte* target,
-                         DType targetType, std::size_t vocabulary, LogitsDetail detail)
+                         DType targetType, std::size_t vocabulary, LogitsDetail detail,
+                         LogitsPeaks* peaks)
 {
     LogitsSums sums;
+    if (detail == LogitsDetail::Divergences && vocabulary >= 2
+        && divergencesByTable({reference, referenceType, target, targetType, vocabulary}, peaks,
+                              sums))
+        return sums;
     const auto keep = [&](std::size_t count) {
         sums.excluded = static_cast<std::uint32_t>(vocabulary - count);
         sums.comparable = count >= 2;

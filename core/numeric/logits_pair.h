@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace moire::numeric {
 
@@ -15,11 +16,12 @@ namespace moire::numeric {
 /// r, KL(p‖q) = E_p[expm1(y) − y], KL(q‖p) = E_p[y·expm1(y) − (expm1(y) − y)], TV =
 /// ½·E_p|expm1(y)|; no term is negative. bf16, fp16 and fp32 go through kernels: fp64 terms of
 /// polynomials (3e-14 relative for e^x, 1e-12 for expm1(x) − x), summed in the stripes of
-/// element_pair.h, the same bits for every instruction set. Rows whose d lies more than 80 from its
-/// value at the reference's best entry, and other dtypes, go one entry after the other, by an fp64
-/// log-softmax where |y| > 80. Relative error of KLs, distances and sums ≤ 1e-9, of the KLs ≤ 1e-5
-/// down to 1e-10 nats of fp32 logits near 20. Entries not finite on both sides are left out;
-/// `excluded` counts them.
+/// element_pair.h, the same bits for every instruction set. Divergences of two rows
+/// of bf16 or of fp16 with logits up to 80 come from tables of e^x (logits_table.h): KLs within
+/// 1e-7, the rest within 1e-9. Rows whose d lies more than 80 from its value at the reference's
+/// best entry, and other dtypes, go one entry after the other, by an fp64 log-softmax where |y|
+/// > 80. Relative error of KLs, distances and sums ≤ 1e-9, of the KLs ≤ 1e-5 down to 1e-10 nats of
+/// fp32 logits near 20. Entries not finite on both sides are left out; `excluded` counts them.
 struct LogitsSums
 {
     double forwardKl = 0;
@@ -51,8 +53,16 @@ enum class LogitsDetail : std::uint8_t
     All
 };
 
+/// The largest elements of the chunks of two finite rows, which topK can start from; empty where
+/// they were not found on the way.
+struct LogitsPeaks
+{
+    std::vector<float> reference, target;
+};
+
+/// `peaks`: null where they are not wanted.
 LogitsSums compareLogits(const std::byte* reference, DType referenceType, const std::byte* target,
                          DType targetType, std::size_t vocabulary,
-                         LogitsDetail detail = LogitsDetail::All);
+                         LogitsDetail detail = LogitsDetail::All, LogitsPeaks* peaks = nullptr);
 
 } // namespace moire::numeric

@@ -45,11 +45,9 @@ namespace {
 
 /// By the k-th largest of the chunks' largest elements: at least k elements are no smaller.
 std::vector<Ranked> topKByChunks(const std::byte* data, DType dtype, std::size_t count,
-                                 std::size_t k)
+                                 std::size_t k, std::span<const float> largest)
 {
-    std::vector<float> largest((count + logitsChunk - 1) / logitsChunk);
-    largestOfChunks(data, dtype, count, largest.data());
-    std::vector<float> order = largest;
+    std::vector<float> order(largest.begin(), largest.end());
     const auto bound = order.begin() + static_cast<std::ptrdiff_t>(k - 1);
     std::nth_element(order.begin(), bound, order.end(), std::greater<>());
     std::vector<Ranked> found;
@@ -65,12 +63,23 @@ std::vector<Ranked> topKByChunks(const std::byte* data, DType dtype, std::size_t
 std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k)
 {
     const bool hasKernel = dtype == DType::BF16 || dtype == DType::FP16 || dtype == DType::FP32;
-    if (hasKernel && k > 0 && count / logitsChunk >= k && allFinite(data, dtype, count))
-        return topKByChunks(data, dtype, count, k);
+    if (hasKernel && k > 0 && count / logitsChunk >= k && allFinite(data, dtype, count)) {
+        std::vector<float> largest((count + logitsChunk - 1) / logitsChunk);
+        largestOfChunks(data, dtype, count, largest.data());
+        return topKByChunks(data, dtype, count, k, largest);
+    }
     std::vector<float> values(count);
     for (std::size_t i = 0; i < count; ++i)
         values[i] = static_cast<float>(toDouble(bitsAt(data, dtype, i), dtype));
     return topK(values.data(), count, k);
+}
+
+std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k,
+                         std::span<const float> peaks)
+{
+    return k > 0 && !peaks.empty() && count / logitsChunk >= k
+               ? topKByChunks(data, dtype, count, k, peaks)
+               : topK(data, dtype, count, k);
 }
 
 } // namespace moire::numeric

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace moire::numeric {
@@ -26,6 +27,11 @@ std::vector<Ranked> topK(const float* values, std::size_t count, std::size_t k);
 /// The same of a row of any dtype, by its elements rounded to fp32. Finite rows of bf16, fp16 and
 /// fp32 are read twice at the speed of memory and hardly sorted.
 std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k);
+
+/// The same of a finite row whose chunks' largest elements are known (LogitsPeaks); empty: they are
+/// not.
+std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k,
+                         std::span<const float> peaks);
 
 /// True when a ranks before b in the order of topK.
 bool ranksBefore(Ranked a, Ranked b);

@@ -30,10 +30,11 @@ constexpr int repeats = 7;
 
 double essentials(const std::byte* r, const std::byte* t)
 {
+    numeric::LogitsPeaks peaks;
     const auto sums = numeric::compareLogits(r, DType::BF16, t, DType::BF16, vocabulary,
-                                             numeric::LogitsDetail::Divergences);
-    const auto a = numeric::topK(r, DType::BF16, vocabulary, listed);
-    const auto b = numeric::topK(t, DType::BF16, vocabulary, listed);
+                                             numeric::LogitsDetail::Divergences, &peaks);
+    const auto a = numeric::topK(r, DType::BF16, vocabulary, listed, peaks.reference);
+    const auto b = numeric::topK(t, DType::BF16, vocabulary, listed, peaks.target);
     return sums.forwardKl + sums.reverseKl + sums.totalVariation
            + static_cast<double>(a[0].value - a[1].value + b[0].value - b[1].value);
 }

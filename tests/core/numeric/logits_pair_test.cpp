@@ -127,6 +127,9 @@ private slots:
                 const auto spread = bitsOf(
                     spreadOfLogits(r.data(), ours, t.data(), theirs, count, sums.meanDifference));
                 bits.insert(bits.end(), spread.begin(), spread.end());
+                const auto some = bitsOf(compareLogits(r.data(), ours, t.data(), theirs, count,
+                                                       LogitsDetail::Divergences));
+                bits.insert(bits.end(), some.begin(), some.end());
                 if (first.empty())
                     first = bits;
                 QVERIFY2(
@@ -138,20 +141,27 @@ private slots:
         }
     }
 
-    // The short form agrees with the long one.
+    // The short form agrees with the long one, to the bit where it is the same one.
     void divergencesAlone()
     {
         std::mt19937 g(8);
         const Pair pair = makePair(g, 5000, 2);
-        const Row r = rowOf(pair.reference, DType::BF16);
-        const Row t = rowOf(pair.target, DType::BF16);
-        const auto all = compareLogits(r.data(), DType::BF16, t.data(), DType::BF16, 5000);
-        const auto some = compareLogits(r.data(), DType::BF16, t.data(), DType::BF16, 5000,
-                                        LogitsDetail::Divergences);
-        QCOMPARE(some.forwardKl, all.forwardKl);
-        QCOMPARE(some.reverseKl, all.reverseKl);
-        QCOMPARE(some.totalVariation, all.totalVariation);
-        QCOMPARE(some.targetLogSumExp, all.targetLogSumExp);
+        for (const DType dtype : {DType::BF16, DType::FP16, DType::FP32}) {
+            const Row r = rowOf(pair.reference, dtype);
+            const Row t = rowOf(pair.target, dtype);
+            const auto all = compareLogits(r.data(), dtype, t.data(), dtype, 5000);
+            const auto some =
+                compareLogits(r.data(), dtype, t.data(), dtype, 5000, LogitsDetail::Divergences);
+            const double allowed = dtype == DType::FP32 ? 0 : 1e-9;
+            const auto close = [allowed](double a, double b) {
+                return std::fabs(a - b) <= allowed * std::fabs(b);
+            };
+            QVERIFY(close(some.forwardKl, all.forwardKl));
+            QVERIFY(close(some.reverseKl, all.reverseKl));
+            QVERIFY(close(some.totalVariation, all.totalVariation));
+            QVERIFY(close(some.referenceLogSumExp, all.referenceLogSumExp));
+            QVERIFY(close(some.targetLogSumExp, all.targetLogSumExp));
+        }
     }
 
     // q ∝ p^½ exactly: β is found and nothing is left over.
@@ -191,9 +201,17 @@ private slots:
                     values[i] = static_cast<float>(toDouble(bitsAt(row.data(), dtype, i), dtype));
                 const auto fast = topK(row.data(), dtype, count, 64);
                 const auto plain = topK(values.data(), count, 64);
+                LogitsPeaks peaks;
+                const Row other = rowOf(pair.reference, dtype);
+                compareLogits(other.data(), dtype, row.data(), dtype, count,
+                              LogitsDetail::Divergences, &peaks);
+                const auto peaked = topK(row.data(), dtype, count, 64, peaks.target);
                 QCOMPARE(fast.size(), plain.size());
-                for (std::size_t i = 0; i < plain.size(); ++i)
+                QCOMPARE(peaked.size(), plain.size());
+                for (std::size_t i = 0; i < plain.size(); ++i) {
                     QCOMPARE(fast[i].id, plain[i].id);
+                    QCOMPARE(peaked[i].id, plain[i].id);
+                }
             }
     }
 
