@@ -7,6 +7,10 @@
 #include "core/report/first_kinds.h"
 #include "core/report/number.h"
 
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
 namespace moire::report {
 
 namespace {
@@ -98,6 +102,26 @@ std::string toleranceLine(const diff::CriterionOutcome& outcome)
     return line.text();
 }
 
+/// See csvLine().
+bool looksLikeAFormula(std::string_view field)
+{
+    if (field.empty() || std::string_view("=+-@").find(field.front()) == std::string_view::npos)
+        return false;
+    double number = 0;
+    const char* end = field.data() + field.size();
+    const auto [stop, error] = std::from_chars(field.data(), end, number);
+    const bool isNumber = stop == end && error != std::errc::invalid_argument;
+    return !isNumber;
+}
+
+std::string quoted(const std::string& field)
+{
+    std::string out = "\"";
+    for (const char c : field)
+        out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + '"';
+}
+
 } // namespace
 
 std::string csvLine(const std::vector<std::string>& fields)
@@ -106,14 +130,8 @@ std::string csvLine(const std::vector<std::string>& fields)
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0)
             line += ',';
-        if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
-            line += fields[i];
-            continue;
-        }
-        line += '"';
-        for (const char c : fields[i])
-            line += c == '"' ? std::string("\"\"") : std::string(1, c);
-        line += '"';
+        const std::string field = (looksLikeAFormula(fields[i]) ? "'" : "") + fields[i];
+        line += field.find_first_of(",\"\r\n") == std::string::npos ? field : quoted(field);
     }
     return line + '\n';
 }

@@ -11,6 +11,8 @@
 namespace moire::report {
 
 /// Fields as RFC 4180 has them, a line: quoted where they hold a comma, a quote or a line break.
+/// Text that a spreadsheet would take for a formula (it begins with = + - @, and is no number) gets
+/// an apostrophe in front, by which spreadsheets know text.
 std::string csvLine(const std::vector<std::string>& fields);
 
 /// Every number of the report, one a line, under the heads scope, name, id, measure, value, unit,

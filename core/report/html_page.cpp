@@ -24,11 +24,16 @@ std::string htmlPage(std::string_view title, std::string_view main, std::string_
 {
     std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>";
+                       "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                       // Nothing is loaded from anywhere, whatever a capture says.
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                       "'none'; img-src data:; style-src 'unsafe-inline'; script-src "
+                       "'unsafe-inline'\"/>\n<title>";
     page.append(escaped(title)).append("</title>\n<style>\n").append(pageStyle());
     page.append(scaleRules()).append("</style>\n</head>\n<body>\n").append(hatching);
     page.append("<main>\n").append(main).append("</main>\n<footer>").append(escaped(footer));
-    return page + "</footer>\n</body>\n</html>\n";
+    page.append("</footer>\n<script>\n").append(pageScript());
+    return page + "</script>\n</body>\n</html>\n";
 }
 
 std::string verdictHeading(std::string_view verdict, bool differs)

@@ -10,4 +10,8 @@ namespace moire::report {
 /// resources/report/report.css, built in.
 std::string_view pageStyle();
 
+/// What sorts tables and tells of a map's cells under the mouse (resources/report/report.js). The
+/// page says all it has to say without it.
+std::string_view pageScript();
+
 } // namespace moire::report

@@ -130,7 +130,7 @@ std::string firstSection(const diff::Report& report)
         }
         std::string origin(diff::nameOf(found->origin));
         if (!found->note.empty())
-            origin = escaped(found->note);
+            origin += "<br/>" + element("span", "dim", escaped(found->note));
         table.add(
             {std::string(kind.words), escaped(siteText(*found)),
              sideCell(kind, found->referenceValue, found->referenceBits, found->referenceType),
@@ -220,11 +220,12 @@ std::string measuresSection(const diff::Report& report)
             table.add({element("span", "family", escaped(familyName(family)))});
         }
         const bool placed = !measure.at.empty();
+        const std::string& remark = placed ? measure.at : measure.whyNoInterval;
         table.add({escaped(measure.id), escaped(measure.name),
                    escaped(figureWithUnit(*measure.value, measure.unit)),
                    escaped(intervalText(measure)), grouped(measure.n),
-                   element("span", placed ? "place" : "faint",
-                           escaped(placed ? measure.at : measure.whyNoInterval))});
+                   remark.empty() ? std::string()
+                                  : element("span", placed ? "place" : "faint", escaped(remark))});
     }
     std::string markup = table.markup();
     if (without > 0)

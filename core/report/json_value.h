@@ -22,7 +22,9 @@ Json numberOf(double value);
 /// Bytes as valid UTF-8 (broken parts become U+FFFD).
 std::string stringOf(std::string_view bytes);
 Json environmentObject(const trace::Environment& environment);
-/// Two blanks of indentation, a line break at the end.
+/// Two blanks of indentation, a line break at the end. What a terminal or an editor would act on
+/// instead of showing it (DEL, C1 controls, bidirectional marks, line separators) is written
+/// \uXXXX, which reads back as the same text.
 std::string printed(const Json& document);
 
 } // namespace moire::report

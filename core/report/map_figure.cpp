@@ -3,11 +3,13 @@
 
 #include "core/report/map_figure.h"
 
+#include "core/report/map_hover.h"
 #include "core/report/markup.h"
 #include "core/report/number.h"
 #include "core/report/svg.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 namespace moire::report {
@@ -21,7 +23,6 @@ constexpr double narrowLabels = 96;   ///< "layer 31"
 constexpr double nameCharacter = 6.7; ///< of a tap's name, monospaced
 constexpr double labelStep = 15;      ///< least distance of two labels
 constexpr double axisHeight = 44;
-constexpr double legendHeight = 30;
 constexpr double leastCell = 2, mostCell = 16;
 constexpr double leastHeight = 120, mostHeight = 520;
 constexpr std::size_t mostSeparators = 60;
@@ -37,6 +38,7 @@ struct Marks
 {
     std::vector<std::size_t> flips, routes;                  ///< columns
     std::optional<std::pair<std::size_t, std::size_t>> ring; ///< column, row
+    bool contour = false;                                    ///< where columns first differ
 };
 
 struct Frame
@@ -104,11 +106,8 @@ void drawRowLabels(Svg& svg, const PooledMap& map, const Frame& frame,
     const std::size_t step = named ? 1 : roundStep(labelStep / distance);
     constexpr double baseline = 4; // from the middle of a row to its text's baseline
     for (std::size_t i = 0; i < labels.size(); i += step) {
-        const double y = frame.atRow(map, static_cast<double>(labels[i].row));
         svg.text(frame.x - 8, frame.atRow(map, static_cast<double>(labels[i].row) + 0.5) + baseline,
                  "end", labels[i].text, named ? "tick code" : "tick");
-        if (!named && labels[i].row > 0)
-            svg.line(frame.x, y, frame.x + frame.width, y, "grid");
     }
 }
 
@@ -182,76 +181,165 @@ void drawRing(Svg& svg, const PooledMap& map, const Frame& frame,
     svg.rect(x - gap, y - gap, width + 2 * gap, height + 2 * gap, "ring");
 }
 
-std::string power(int decade)
+/// One entry of a legend: how wide it is, and how it is drawn at a place.
+struct LegendEntry
 {
-    return decade == 0 ? "1" : "1e" + std::to_string(decade);
+    double width;
+    std::function<void(double x, double y)> draw;
+};
+
+constexpr double swatch = 11;
+constexpr double legendLine = 20;
+constexpr double wordsFrom = 17; ///< from an entry's left edge
+
+double widthOfWords(std::string_view words)
+{
+    constexpr double character = 6.4; ///< of 12 px text, on average
+    return character * static_cast<double>(words.size());
 }
 
-void drawLegend(Svg& svg, const PooledMap& map, const Frame& frame, const Marks& marks,
-                std::string_view equalWords, double y)
+std::vector<LegendEntry> legendEntries(Svg& svg, const PooledMap& map, const Marks& marks,
+                                       std::string_view equalWords)
 {
-    constexpr double swatch = 11;
     constexpr double baseline = 10;
-    double x = frame.x;
-    const auto entry = [&](std::string_view cssClass, std::string_view words, double width) {
-        svg.rect(x, y, swatch, swatch, cssClass);
-        svg.text(x + swatch + 6, y + baseline, "start", words);
-        x += width;
+    constexpr double between = 18;
+    std::vector<LegendEntry> entries;
+    const auto add = [&](std::string_view words, auto draw) {
+        entries.push_back(
+            {wordsFrom + widthOfWords(words) + between, [&svg, words, draw](double x, double y) {
+                 draw(x, y);
+                 svg.text(x + wordsFrom, y + baseline, "start", words);
+             }});
     };
-    svg.text(x, y + baseline, "start", power(map.scale.lowDecade()));
-    constexpr double scaleLabel = 38;
-    constexpr double level = 11;
-    x += scaleLabel;
-    for (std::size_t i = 0; i < scaleLevels; ++i, x += level)
-        svg.rect(x, y, level, swatch, 'f' + std::to_string(cellScale + i));
-    svg.text(x + 6, y + baseline, "start", power(map.scale.highDecade()));
-    x += scaleLabel + 20;
-    entry("f1 outline", equalWords, 110);
+    const auto box = [&svg](std::string_view cssClass) {
+        return [&svg, cssClass](double x, double y) { svg.rect(x, y, swatch, swatch, cssClass); };
+    };
+    const auto shape = [&svg](std::string_view d, std::string_view cssClass) {
+        return [&svg, d, cssClass](double x, double y) {
+            svg.path("M" + coordinate(x + 5.5) + ' ' + coordinate(y + 1.5) + std::string(d),
+                     cssClass);
+        };
+    };
+    add(equalWords, box("f1 outline"));
     if (map.hasUnmeasured)
-        entry("f2", "differs, size not recorded", 190);
-    if (map.hasAbsent)
-        entry("hatch outline", "not comparable or not recorded", 212);
-    const auto mark = [&](std::string_view shape, std::string_view cssClass, std::string_view words,
-                          double width) {
-        std::string d("M");
-        d.append(coordinate(x + 5)).append(" ").append(coordinate(y + 2)).append(shape);
-        svg.path(d, cssClass);
-        svg.text(x + 16, y + baseline, "start", words);
-        x += width;
-    };
+        add("bits differ, values not recorded", box("f2"));
+    if (marks.contour)
+        add("first difference", [&svg](double x, double y) {
+            svg.path("M" + coordinate(x) + ' ' + coordinate(y + 3) + "h6v6h6", "contour");
+        });
+    if (marks.ring)
+        add("first divergence", [&svg](double x, double y) { svg.rect(x, y + 1, 10, 9, "ring"); });
     if (!marks.flips.empty())
-        mark("l4.5 7.5h-9z", "flip", "top-1 flips", 90);
+        add("top-1 flips", shape("l4.5 7.5h-9z", "flip"));
     if (!marks.routes.empty())
-        mark("l4 4l-4 4l-4 -4z", "route", "route changes", 104);
-    if (marks.ring) {
-        svg.rect(x, y + 1, 10, 9, "ring");
-        svg.text(x + 16, y + baseline, "start", "first");
+        add("experts change", shape("l4 4l-4 4l-4 -4z", "route"));
+    if (map.hasAbsent)
+        add("not comparable or not recorded", box("hatch outline"));
+    if (map.hasMeasured) {
+        constexpr double level = 8;
+        const double low = widthOfWords(map.lowText) + 6;
+        const double bar = level * static_cast<double>(scaleLevels);
+        entries.push_back({low + bar + 6 + widthOfWords(map.highText),
+                           [&svg, &map, low, bar](double x, double y) {
+                               svg.text(x + low - 6, y + baseline, "end", map.lowText);
+                               for (std::size_t i = 0; i < scaleLevels; ++i)
+                                   svg.rect(x + low + level * static_cast<double>(i), y, level,
+                                            swatch, 'f' + std::to_string(cellScale + i));
+                               svg.text(x + low + bar + 6, y + baseline, "start", map.highText);
+                           }});
     }
+    return entries;
 }
+
+/// Calls place(entry, x, line) for each entry; returns the number of lines.
+template <class Place>
+std::size_t flow(const std::vector<LegendEntry>& entries, const Frame& frame, Place place)
+{
+    double x = frame.x;
+    std::size_t line = 0;
+    for (const LegendEntry& entry : entries) {
+        if (x > frame.x && x + entry.width > frame.x + frame.width) {
+            x = frame.x;
+            ++line;
+        }
+        place(entry, x, line);
+        x += entry.width;
+    }
+    return line + 1;
+}
+
+/// Where each column first differs, as a staircase.
+void drawContour(Svg& svg, const PooledMap& map, const Frame& frame)
+{
+    const std::size_t width = map.picture.width;
+    const std::size_t height = map.picture.height;
+    std::string d;
+    bool drawing = false;
+    double last = -1;
+    for (std::size_t column = 0; column < width; ++column) {
+        std::size_t row = 0;
+        while (row < height && map.picture.indices[row * width + column] < cellUnmeasured)
+            ++row;
+        if (row == height) {
+            drawing = false;
+            continue;
+        }
+        const double y =
+            frame.y + frame.height * static_cast<double>(row) / static_cast<double>(height);
+        const auto x = [&](std::size_t at) {
+            return frame.x + frame.width * static_cast<double>(at) / static_cast<double>(width);
+        };
+        if (!drawing)
+            d += 'M' + coordinate(x(column)) + ' ' + coordinate(y);
+        else if (y != last)
+            d += 'V' + coordinate(y);
+        d += 'H' + coordinate(x(column + 1));
+        drawing = true;
+        last = y;
+    }
+    if (!d.empty())
+        svg.path(d, "contour");
+}
+
+/// What a figure shows besides its cells.
+struct Words
+{
+    std::vector<RowLabel> labels;
+    bool named = false; ///< the labels are names of rows, not of groups
+    std::string_view equal;
+    std::string title;
+};
 
 std::string figure(const PooledMap& map, const MapColumns& columns, const Marks& marks,
-                   const std::vector<RowLabel>& labels, bool named, std::string_view equalWords,
-                   const std::string& title)
+                   const Words& words)
 {
-    const double left = named ? widthOf(labels) : narrowLabels;
-    const double cell = named ? mostCell : leastCell;
+    const double left = words.named ? widthOf(words.labels) : narrowLabels;
+    const double cell = words.named ? mostCell : leastCell;
     const double height = std::clamp(static_cast<double>(map.rowCount) * cell,
-                                     named ? cell : leastHeight, mostHeight);
+                                     words.named ? cell : leastHeight, mostHeight);
     const Frame frame{left, top, figureWidth - left - right, height};
-    Svg svg(figureWidth, top + height + axisHeight + legendHeight, title);
+    Svg measuring(0, 0, {}); // the legend's height comes before its place
+    const std::size_t lines = flow(legendEntries(measuring, map, marks, words.equal), frame,
+                                   [](const LegendEntry&, double, std::size_t) {});
+    const double legendTop = frame.y + frame.height + axisHeight + 8;
+    Svg svg(figureWidth, legendTop + legendLine * static_cast<double>(lines), words.title);
     svg.rect(frame.x, frame.y, frame.width, frame.height, "hatch");
     for (const Theme theme : {Theme::Light, Theme::Dark})
         svg.image(frame.x, frame.y, frame.width, frame.height,
                   pngBytes(map.picture, paletteOf(theme)),
                   theme == Theme::Light ? "map light" : "map dark");
-    drawRowLabels(svg, map, frame, labels, named);
+    drawRowLabels(svg, map, frame, words.labels, words.named);
     drawColumns(svg, map, frame, columns);
-    svg.text(figureWidth - right, frame.y + frame.height + axisHeight + 18, "end", "token →");
     drawMarks(svg, map, frame, marks.flips, frame.y + frame.height + 3, false, "flip");
     drawMarks(svg, map, frame, marks.routes, frame.y + frame.height + 13, true, "route");
+    if (marks.contour)
+        drawContour(svg, map, frame);
     if (marks.ring)
         drawRing(svg, map, frame, *marks.ring);
-    drawLegend(svg, map, frame, marks, equalWords, frame.y + frame.height + axisHeight + 8);
+    flow(legendEntries(svg, map, marks, words.equal), frame,
+         [&](const LegendEntry& entry, double x, std::size_t line) {
+             entry.draw(x, legendTop + legendLine * static_cast<double>(line));
+         });
     return svg.markup();
 }
 
@@ -290,25 +378,34 @@ Marks marksOf(const diff::Report& report, const MapColumns& columns)
 
 std::string tapMapFigure(const diff::Report& report, const MapColumns& columns)
 {
-    const bool named = report.taps.size() <= mostNamedRows;
-    return figure(
-        tapMap(report, columns), columns, marksOf(report, columns), tapLabels(report), named,
-        "equal bits",
-        "Heat map of the relative L2 difference, taps from top to bottom, tokens from left "
-        "to right; the tables below hold its numbers");
+    const PooledMap map = tapMap(report, columns);
+    Marks marks = marksOf(report, columns);
+    marks.contour = map.hasMeasured || map.hasUnmeasured;
+    std::vector<std::string> names;
+    for (const diff::TapReport& tap : report.taps)
+        names.push_back(tap.name);
+    return figure(map, columns, marks,
+                  {tapLabels(report), report.taps.size() <= mostNamedRows, "equal",
+                   "Heat map of the relative L2 difference, taps from top to bottom, tokens from "
+                   "left to right; the tables below hold its numbers"})
+           + mapHover(map, columns, names, "equal bits", "relative L2");
 }
 
 std::string routeMapFigure(const diff::Report& report, const trace::Run& reference,
                            const MapColumns& columns)
 {
     std::vector<RowLabel> labels;
-    for (std::size_t i = 0; i < report.routerPairs.size(); ++i)
-        labels.push_back(
-            {i, layerName(reference.header().routers[report.routerPairs[i].first].layer)});
-    return figure(
-        routeMap(report, columns), columns, {}, labels, false, "same experts",
-        "Map of the share of experts replaced, layers from top to bottom, tokens from left "
-        "to right");
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < report.routerPairs.size(); ++i) {
+        names.push_back(layerName(reference.header().routers[report.routerPairs[i].first].layer));
+        labels.push_back({i, names.back()});
+    }
+    const PooledMap map = routeMap(report, columns);
+    return figure(map, columns, {},
+                  {labels, false, "same experts",
+                   "Map of the experts replaced, layers from top to bottom, tokens from left to "
+                   "right"})
+           + mapHover(map, columns, names, "same experts", "experts replaced:");
 }
 
 } // namespace moire::report

@@ -108,8 +108,8 @@ void MarkupTable::add(std::initializer_list<std::string> cells)
 
 std::string MarkupTable::markup() const
 {
-    std::string out = "<div class=\"scroll\"><table>\n" + element("caption", "unseen", m_caption)
-                      + "\n<thead><tr>";
+    std::string out = "<div class=\"scroll\"><table class=\"sortable\">\n"
+                      + element("caption", "unseen", m_caption) + "\n<thead><tr>";
     for (const Column& column : m_columns)
         out.append("<th scope=\"col\"")
             .append(classOf(column.kind))

@@ -5,6 +5,7 @@
 
 #include "core/base/file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
@@ -23,7 +24,27 @@ constexpr mode_t plainMode = 0666; // less what the umask takes
 
 /// How files begin that took long to make: captures of ours, HDF5, GGUF.
 constexpr std::array<std::string_view, 3> precious{"\x89MOIRE\r\n", "\x89HDF\r\n", "GGUF"};
-constexpr std::size_t longestMark = 8;
+constexpr std::size_t enoughToTell = 64;
+/// Early in what we have written ourselves: exported safetensors, JSON reports.
+constexpr std::string_view ours = "\"moire-";
+
+/// What a model's folder holds besides weights.
+constexpr std::array<std::string_view, 7> modelFiles{
+    "config.json",           "generation_config.json",  "tokenizer.json", "tokenizer.model",
+    "tokenizer_config.json", "special_tokens_map.json", "vocab.json"};
+
+/// The header's length in eight bytes, little-endian, then the header, a JSON object: no text
+/// begins so, for a header of a text's length would be longer than any file.
+bool isSafetensors(std::string_view start, std::uintmax_t fileSize)
+{
+    constexpr std::size_t lengthSize = 8;
+    if (start.size() <= lengthSize || start[lengthSize] != '{')
+        return false;
+    std::uint64_t length = 0;
+    for (std::size_t i = lengthSize; i-- > 0;)
+        length = (length << 8) | static_cast<std::uint8_t>(start[i]);
+    return length > 0 && length <= fileSize - lengthSize;
+}
 
 } // namespace
 
@@ -127,12 +148,18 @@ Result<void> checkReplaceable(const fs::path& path)
     if (!fs::is_regular_file(path, ignored))
         return {};
     std::ifstream file(path, std::ios::binary);
-    std::string start(longestMark, '\0');
+    std::string start(enoughToTell, '\0');
     file.read(start.data(), static_cast<std::streamsize>(start.size()));
-    for (const std::string_view mark : precious)
-        if (start.starts_with(mark))
-            return Error{Errc::Invalid, "holds a capture or a model, which would be lost",
-                         path.string(), "Choose another name, or delete it first"};
+    start.resize(static_cast<std::size_t>(file.gcount()));
+    const bool marked = std::any_of(precious.begin(), precious.end(),
+                                    [&](std::string_view mark) { return start.starts_with(mark); });
+    const bool named = std::find(modelFiles.begin(), modelFiles.end(), path.filename().string())
+                       != modelFiles.end();
+    const bool foreign = (named || isSafetensors(start, fs::file_size(path, ignored)))
+                         && start.find(ours) == std::string::npos;
+    if (marked || foreign)
+        return Error{Errc::Invalid, "holds a capture or a model, which would be lost",
+                     path.string(), "Choose another name, or delete it first"};
     return {};
 }
 

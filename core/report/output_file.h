@@ -39,8 +39,10 @@ private:
     int m_descriptor = -1;
 };
 
-/// Refuses a file that holds a capture or the weights of a GGUF model: a report or a picture over
-/// it would be a slip of the fingers. Judged by the first bytes.
+/// Refuses a file that holds a capture, an HDF5 file, the weights of a model (GGUF, safetensors)
+/// or, by its name, another part of a model's folder (tokenizer.json): a report or a picture over
+/// it would be a slip of the fingers. Judged by the first bytes; what we wrote ourselves may be
+/// written again.
 Result<void> checkReplaceable(const std::filesystem::path& path);
 
 /// The whole of `text` into `path`.

@@ -12,37 +12,26 @@ namespace moire::report {
 
 namespace {
 
-struct ThemeColours
-{
-    Rgb equal, unmeasured, darkText, lightText;
-    std::array<Rgb, 6> scale; ///< small to large
-};
+constexpr MapColours light{{0xee, 0xf1, 0xf5},
+                           {0xa4, 0x8f, 0xba},
+                           {{{0xb4, 0xd2, 0xef},
+                             {0x86, 0xb4, 0xe0},
+                             {0x56, 0x8d, 0xc9},
+                             {0x3c, 0x62, 0xaa},
+                             {0x48, 0x30, 0x7e},
+                             {0x28, 0x0a, 0x3e}}}};
+constexpr MapColours dark{{0x26, 0x2a, 0x32},
+                          {0x8d, 0x78, 0xa8},
+                          {{{0x42, 0x52, 0x9a},
+                            {0x3f, 0x6f, 0xb4},
+                            {0x3a, 0x8c, 0xae},
+                            {0x5a, 0xae, 0x90},
+                            {0xa9, 0xc5, 0x66},
+                            {0xfd, 0xe7, 0x4d}}}};
 
-constexpr ThemeColours light{{0xee, 0xf1, 0xf5},
-                             {0xb9, 0xa8, 0xc9},
-                             {0x1d, 0x23, 0x30},
-                             {0xff, 0xff, 0xff},
-                             {{{0xe2, 0xea, 0xf6},
-                               {0xaa, 0xc8, 0xe8},
-                               {0x60, 0x96, 0xcd},
-                               {0x3c, 0x62, 0xaa},
-                               {0x48, 0x30, 0x7e},
-                               {0x28, 0x0a, 0x3e}}}};
-constexpr ThemeColours dark{{0x26, 0x2a, 0x32},
-                            {0x7d, 0x6b, 0x91},
-                            {0x16, 0x18, 0x1d},
-                            {0xe6, 0xe9, 0xf0},
-                            {{{0x2c, 0x34, 0x5c},
-                              {0x3b, 0x5a, 0xa0},
-                              {0x3a, 0x86, 0xaa},
-                              {0x60, 0xb0, 0x8c},
-                              {0xba, 0xce, 0x5c},
-                              {0xfd, 0xe7, 0x4d}}}};
-
-const ThemeColours& coloursOf(Theme theme)
-{
-    return theme == Theme::Light ? light : dark;
-}
+/// The two inks that stand on cells; the better of them is taken.
+constexpr Rgb darkText{0x1d, 0x23, 0x30};
+constexpr Rgb lightText{0xff, 0xff, 0xff};
 
 std::uint8_t mixed(std::uint8_t a, std::uint8_t b, double share)
 {
@@ -50,7 +39,7 @@ std::uint8_t mixed(std::uint8_t a, std::uint8_t b, double share)
 }
 
 /// The scale's colour at 0 … 1, straight between its stops.
-Rgb colourAt(const ThemeColours& colours, double place)
+Rgb colourAt(const MapColours& colours, double place)
 {
     const double at = place * static_cast<double>(colours.scale.size() - 1);
     const auto stop = std::min(static_cast<std::size_t>(at), colours.scale.size() - 2);
@@ -81,26 +70,29 @@ double contrast(Rgb a, Rgb b)
 
 std::string rulesOf(Theme theme)
 {
-    const ThemeColours& colours = coloursOf(theme);
     const auto palette = paletteOf(theme);
     std::string rules;
     for (std::size_t i = cellEqual; i < palette.size(); ++i) {
-        const bool darkText =
-            contrast(palette[i], colours.darkText) >= contrast(palette[i], colours.lightText);
+        const bool isLight = contrast(palette[i], darkText) >= contrast(palette[i], lightText);
         const std::string number = std::to_string(i);
         const std::string colour = cssColour(palette[i]);
         rules += ".c" + number + "{background:" + colour
-                 + ";color:" + cssColour(darkText ? colours.darkText : colours.lightText) + "}.f"
-                 + number + "{fill:" + colour + "}\n";
+                 + ";color:" + cssColour(isLight ? darkText : lightText) + "}.f" + number
+                 + "{fill:" + colour + "}\n";
     }
     return rules;
 }
 
 } // namespace
 
+const MapColours& mapColours(Theme theme)
+{
+    return theme == Theme::Light ? light : dark;
+}
+
 std::array<Rgb, paletteSize> paletteOf(Theme theme)
 {
-    const ThemeColours& colours = coloursOf(theme);
+    const MapColours& colours = mapColours(theme);
     std::array<Rgb, paletteSize> palette{};
     palette[cellEqual] = colours.equal;
     palette[cellUnmeasured] = colours.unmeasured;
@@ -144,6 +136,15 @@ std::size_t LogScale::levelOf(double value) const
     const double place = (std::log10(value) - m_low) / (m_high - m_low);
     const double level = std::floor(place * static_cast<double>(scaleLevels));
     return static_cast<std::size_t>(std::clamp(level, 0.0, static_cast<double>(scaleLevels - 1)));
+}
+
+std::size_t countLevel(std::size_t count, std::size_t largest)
+{
+    constexpr std::size_t leastLargest = 2;
+    const auto steps = static_cast<double>(std::max(largest, leastLargest) - 1);
+    const double place = firstCount + (1 - firstCount) * (static_cast<double>(count) - 1) / steps;
+    return static_cast<std::size_t>(
+        std::lround(std::clamp(place, 0.0, 1.0) * static_cast<double>(scaleLevels - 1)));
 }
 
 } // namespace moire::report

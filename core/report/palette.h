@@ -3,13 +3,15 @@
 
 #pragma once
 
+#include "core/report/decades.h"
 #include "core/report/png.h"
 
 #include <array>
 #include <cstddef>
 #include <string>
 
-/// Colours of the divergence scale. Everything else's colours stand in resources/report/report.css.
+/// Colours of the divergence scale, the page's and the window's. All other colours stand in
+/// resources: report/report.css and palettes/.
 namespace moire::report {
 
 enum class Theme
@@ -28,6 +30,15 @@ enum CellColour : std::uint8_t
 };
 inline constexpr std::size_t scaleLevels = paletteSize - cellScale;
 
+/// What a theme colours cells with.
+struct MapColours
+{
+    Rgb equal;                ///< outside the scale
+    Rgb unmeasured;           ///< likewise
+    std::array<Rgb, 6> scale; ///< small to large differences; straight between them
+};
+const MapColours& mapColours(Theme theme);
+
 std::array<Rgb, paletteSize> paletteOf(Theme theme);
 
 /// "#e2eaf6".
@@ -43,6 +54,10 @@ class LogScale
 public:
     /// From the smallest and largest value to show; at most `mostDecades` below the largest.
     LogScale(double smallest, double largest);
+    explicit LogScale(DecadeRange range)
+        : m_low(range.low)
+        , m_high(range.high)
+    {}
     /// Level of a value, 0 … scaleLevels − 1; what lies outside gets the nearest end, NaN the top.
     std::size_t levelOf(double value) const;
     int lowDecade() const { return m_low; }
@@ -53,5 +68,10 @@ private:
     int m_low;
     int m_high;
 };
+
+/// Where 1 stands on a scale of counts, from 0 to 1: one replaced expert is no small thing.
+inline constexpr double firstCount = 0.4;
+/// Level of a count from 1 to `largest`, in equal steps from `firstCount` to the top.
+std::size_t countLevel(std::size_t count, std::size_t largest);
 
 } // namespace moire::report

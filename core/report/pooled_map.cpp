@@ -3,6 +3,8 @@
 
 #include "core/report/pooled_map.h"
 
+#include "core/report/number.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,8 +43,9 @@ Severity severityOf(const diff::Site& site)
     if (!site.valuesCompared)
         return {Severity::Unmeasured, 0};
     const double relative = site.relativeL2();
-    const bool beyond =
-        site.classChanges > 0 || !(relative < std::numeric_limits<double>::infinity());
+    // NaN or infinity on one side; zero against a small number has a size like any other.
+    const bool beyond = (site.classChanges > 0 && site.finite != site.elements)
+                        || !(relative < std::numeric_limits<double>::infinity());
     return {Severity::Measured, beyond ? std::numeric_limits<double>::infinity() : relative};
 }
 
@@ -52,47 +55,55 @@ Severity severityOf(const diff::RouteCell& cell)
         return {Severity::Absent, 0};
     if (cell.replaced == 0)
         return {Severity::Equal, 0};
-    return {Severity::Measured, static_cast<double>(cell.replaced) / cell.chosen};
+    return {Severity::Measured, static_cast<double>(cell.replaced)};
 }
+
+/// A map made small, before it has colours.
+struct Pool
+{
+    PooledMap map;
+    std::vector<Severity> cells;
+};
 
 /// Pools `rows` × columns; cellAt(pair, row) gives the severity of an original cell.
 template <class CellAt>
-PooledMap pooled(const MapColumns& columns, std::size_t rows, CellAt cellAt)
+Pool pooled(const MapColumns& columns, std::size_t rows, CellAt cellAt)
 {
-    PooledMap map;
+    Pool pool;
+    PooledMap& map = pool.map;
     map.columnCount = columns.pairs.size();
     map.rowCount = rows;
     const std::size_t width = std::min(map.columnCount, mostColumns);
     const std::size_t height = std::min(rows, mostRows);
-    std::vector<Severity> cells(width * height);
-    double smallest = std::numeric_limits<double>::infinity();
-    double largest = 0;
+    map.picture.width = static_cast<std::uint32_t>(width);
+    map.picture.height = static_cast<std::uint32_t>(height);
+    pool.cells.resize(width * height);
     for (std::size_t column = 0; column < columns.pairs.size(); ++column) {
         const std::size_t pair = columns.pairs[column];
         const std::size_t x = pooledPlace(column, map.columnCount, width);
         for (std::size_t row = 0; row < rows && pair != MapColumns::notComparable; ++row) {
-            const Severity severity = cellAt(pair, row);
-            Severity& cell = cells[pooledPlace(row, rows, height) * width + x];
-            cell = std::max(cell, severity);
-            if (severity.kind == Severity::Measured && severity.value > 0
-                && std::isfinite(severity.value)) {
-                smallest = std::min(smallest, severity.value);
-                largest = std::max(largest, severity.value);
-            }
+            Severity& cell = pool.cells[pooledPlace(row, rows, height) * width + x];
+            cell = std::max(cell, cellAt(pair, row));
         }
     }
-    map.scale = LogScale(smallest, largest);
-    map.picture.width = static_cast<std::uint32_t>(width);
-    map.picture.height = static_cast<std::uint32_t>(height);
-    for (const Severity& cell : cells) {
+    return pool;
+}
+
+/// levelOf(value) gives a measured cell's level on the scale.
+template <class LevelOf>
+PooledMap coloured(Pool pool, LevelOf levelOf)
+{
+    PooledMap& map = pool.map;
+    for (const Severity& cell : pool.cells) {
         map.hasAbsent = map.hasAbsent || cell.kind == Severity::Absent;
         map.hasUnmeasured = map.hasUnmeasured || cell.kind == Severity::Unmeasured;
+        map.hasMeasured = map.hasMeasured || cell.kind == Severity::Measured;
         const std::size_t index = cell.kind == Severity::Measured
-                                      ? cellScale + map.scale.levelOf(cell.value)
+                                      ? cellScale + levelOf(cell.value)
                                       : static_cast<std::size_t>(cell.kind);
         map.picture.indices.push_back(static_cast<std::uint8_t>(index));
     }
-    return map;
+    return std::move(pool.map);
 }
 
 // The kinds outside the scale are their own colours.
@@ -167,17 +178,50 @@ double PooledMap::yOf(std::size_t row) const
 
 PooledMap tapMap(const diff::Report& report, const MapColumns& columns)
 {
-    return pooled(columns, report.tapPairs.size(), [&](std::size_t pair, std::size_t tap) {
-        return severityOf(report.site(pair, tap));
-    });
+    RangeFinder finder;
+    for (const diff::Site& site : report.sites)
+        if (const Severity severity = severityOf(site); severity.kind == Severity::Measured)
+            finder.add(severity.value);
+    const DecadeRange range = finder.range();
+    const LogScale scale(range);
+    PooledMap map = coloured(pooled(columns, report.tapPairs.size(),
+                                    [&](std::size_t pair, std::size_t tap) {
+                                        return severityOf(report.site(pair, tap));
+                                    }),
+                             [&scale](double value) { return scale.levelOf(value); });
+    map.lowText = "≤ " + decadeText(range.low);
+    map.highText = "≥ " + decadeText(range.high);
+    constexpr int digits = 2;
+    const auto edge = [&range](std::size_t level) {
+        const double place = static_cast<double>(level) / static_cast<double>(scaleLevels);
+        return figure(std::pow(10.0, range.low + (range.high - range.low) * place), digits);
+    };
+    for (std::size_t level = 0; level < scaleLevels; ++level)
+        map.levelTexts[level] = level == 0                 ? "below " + edge(1)
+                                : level + 1 == scaleLevels ? edge(level) + " and more"
+                                                           : edge(level) + " to " + edge(level + 1);
+    return map;
 }
 
 PooledMap routeMap(const diff::Report& report, const MapColumns& columns)
 {
     const std::size_t routers = report.routerPairs.size();
-    return pooled(columns, routers, [&](std::size_t pair, std::size_t router) {
-        return severityOf(report.routes[pair * routers + router]);
-    });
+    std::size_t largest = 2;
+    for (const diff::RouteCell& cell : report.routes)
+        largest = std::max<std::size_t>(largest, cell.replaced);
+    PooledMap map = coloured(
+        pooled(columns, routers,
+               [&](std::size_t pair, std::size_t router) {
+                   return severityOf(report.routes[pair * routers + router]);
+               }),
+        [largest](double value) { return countLevel(static_cast<std::size_t>(value), largest); });
+    map.lowText = "1 replaced";
+    map.highText = std::to_string(largest);
+    for (std::size_t count = largest; count > 0; --count) {
+        std::string& text = map.levelTexts[countLevel(count, largest)];
+        text = text.empty() ? std::to_string(count) : std::to_string(count) + " or more";
+    }
+    return map;
 }
 
 } // namespace moire::report

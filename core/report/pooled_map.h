@@ -7,6 +7,7 @@
 #include "core/report/palette.h"
 #include "core/trace/run.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +38,10 @@ struct PooledMap
     IndexedPicture picture;      ///< CellColour and up
     std::size_t columnCount = 0; ///< before pooling
     std::size_t rowCount = 0;
-    LogScale scale{0, 0};
+    std::string lowText, highText; ///< the ends of its scale
+    /// Per level of the scale, what a cell of it holds: "1e-3 to 1.6e-3".
+    std::array<std::string, scaleLevels> levelTexts;
+    bool hasMeasured = false;
     bool hasUnmeasured = false;
     bool hasAbsent = false;
 
@@ -46,10 +50,11 @@ struct PooledMap
     double yOf(std::size_t row) const;
 };
 
-/// Taps × columns, coloured by relative L2 (sites whose value class differs take the scale's top).
+/// Taps × columns, coloured by relative L2 as in the window (where NaN or infinity meets another
+/// class, the scale's top).
 PooledMap tapMap(const diff::Report& report, const MapColumns& columns);
 
-/// Routers × columns, coloured by the share of experts replaced, 1/k to 1.
+/// Routers × columns, coloured by the number of experts replaced as in the window.
 PooledMap routeMap(const diff::Report& report, const MapColumns& columns);
 
 /// Which of `count` columns or rows of a map with `pixels` belongs to place `at`.

@@ -170,6 +170,10 @@ trace::RowBlock blockOf(const MadeModel& model, const trace::RunHeader& header, 
     row.score = trace::appendTopK(header.logits, block.values.back().data(), next, block.topK);
     block.rows.push_back(row);
     trace::summariseBlock(header, block);
+    if (model.digestsOnly) {
+        block.values.assign(header.taps.size(), {});
+        block.statistics.clear();
+    }
     return block;
 }
 
@@ -233,6 +237,7 @@ trace::RunHeader madeHeader(const MadeModel& model, bool target)
     }
     add("model.norm.out", -1, Kind::Norm, model.width, true);
     add("lm_head.out", -1, Kind::Head, model.vocabulary, true);
+    header.level = model.digestsOnly ? trace::Level::Digest : trace::Level::Full;
     header.logits = {model.vocabulary, std::min(model.vocabulary, 64U), DType::BF16, 0};
     return header;
 }

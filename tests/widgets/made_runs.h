@@ -31,6 +31,7 @@ struct MadeModel
     std::uint32_t chosen = 2;
     int firstLayer = 0;                       ///< whose q_proj is the first tap that differs
     std::optional<std::uint32_t> nanPosition; ///< of the first sample: one target value is NaN
+    bool digestsOnly = false;                 ///< recorded at level digest
     std::vector<MadeSample> samples{{"fact", 8, 8, std::nullopt, 0}};
 };
 

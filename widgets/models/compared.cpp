@@ -118,13 +118,16 @@ void fillWords(Compared& compared)
 void fillRanges(Compared& compared)
 {
     std::array<RangeFinder, allHeatMeasures.size()> finders;
+    const auto add = [&finders](std::size_t measure, float size) {
+        finders[measure].add(static_cast<double>(size));
+    };
     for (const diff::Site& site : compared.report.sites)
         if (site.state == diff::Site::State::Different)
             for (std::size_t m = 0; m < allHeatMeasures.size(); ++m)
                 if (allHeatMeasures[m] != HeatMeasure::Kl)
-                    finders[m].add(cellOf(site, allHeatMeasures[m]));
+                    add(m, cellOf(site, allHeatMeasures[m]));
     for (std::size_t row = 0; row < compared.report.rows.size(); ++row)
-        finders[static_cast<std::size_t>(HeatMeasure::Kl)].add(compared.klCell(row));
+        add(static_cast<std::size_t>(HeatMeasure::Kl), compared.klCell(row));
     for (std::size_t m = 0; m < finders.size(); ++m) {
         compared.ranges[m] = finders[m].range();
         // A share is at most 1 and a ulp distance at least 1: their scales start and end there.

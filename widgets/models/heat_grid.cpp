@@ -18,8 +18,7 @@ float rootMeanSquare(float norm, std::uint32_t width)
         return std::numeric_limits<float>::infinity();
     if (norm == 0 || width == 0)
         return cell::equal;
-    return std::max(norm / std::sqrt(static_cast<float>(width)),
-                    std::numeric_limits<float>::denorm_min());
+    return std::max(norm / std::sqrt(static_cast<float>(width)), cell::least);
 }
 
 } // namespace
@@ -51,6 +50,8 @@ HeatGrid::HeatGrid(std::size_t rows, std::size_t columns, std::vector<float> cel
             m_columnMaxima[column] = std::max(m_columnMaxima[column], value);
             m_notComparable = m_notComparable || value == cell::notComparable;
             m_notRecorded = m_notRecorded || value == cell::notRecorded;
+            m_unsized = m_unsized || value == cell::unsized;
+            m_sized = m_sized || value > cell::unsized;
             if (value > cell::equal)
                 m_firstDifferent[column] = row;
         }

@@ -11,14 +11,11 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr float smallest = std::numeric_limits<float>::denorm_min();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
 float positive(double size)
 {
-    if (!(size > 0))
-        return smallest;
-    return std::max(static_cast<float>(size), smallest);
+    return size > 0 ? std::max(static_cast<float>(size), cell::least) : cell::least;
 }
 
 double sizeOf(const diff::Site& site, HeatMeasure measure)
@@ -70,7 +67,7 @@ float cellOf(const diff::Site& site, HeatMeasure measure)
         break;
     }
     if (!site.valuesCompared)
-        return smallest;
+        return cell::unsized;
     // NaN or infinity on one side; zero against a small number has a size like any other.
     const bool finite = site.finite == site.elements;
     if (site.classChanges > 0 && !finite && measure != HeatMeasure::UnequalShare)
@@ -82,37 +79,12 @@ float klCellOf(const diff::LogitsRow& row, const diff::Site* head)
 {
     if (row.compared && row.forwardKl > 0)
         return positive(row.forwardKl);
-    if (head != nullptr && head->state == diff::Site::State::Different)
-        return smallest;
     if (head != nullptr && head->state == diff::Site::State::Equal)
         return cell::equal;
-    return row.compared ? smallest : cell::notRecorded;
-}
-
-void RangeFinder::add(float value)
-{
-    if (!(value > smallest) || std::isinf(value))
-        return;
-    const int decade = static_cast<int>(std::floor(std::log10(static_cast<double>(value))));
-    const auto place = static_cast<std::size_t>(std::max(decade - lowest, 0));
-    ++m_counts[std::min(place, m_counts.size() - 1)];
-    ++m_total;
-}
-
-DecadeRange RangeFinder::range() const
-{
-    if (m_total == 0)
-        return {};
-    constexpr std::uint64_t rareBelow = 50;
-    std::size_t low = 0;
-    for (std::uint64_t below = m_counts[0]; below <= m_total / rareBelow;)
-        below += m_counts[++low];
-    std::size_t high = m_counts.size() - 1;
-    while (m_counts[high] == 0)
-        --high;
-    DecadeRange range{lowest + static_cast<int>(low), lowest + static_cast<int>(high) + 1};
-    range.low = std::max(range.low, range.high - maxDecades);
-    return range;
+    if (row.compared)
+        return cell::least;
+    return head != nullptr && head->state == diff::Site::State::Different ? cell::unsized
+                                                                          : cell::notRecorded;
 }
 
 QString textOfCell(float value, HeatMeasure measure)
@@ -123,7 +95,9 @@ QString textOfCell(float value, HeatMeasure measure)
         return QStringLiteral("not recorded");
     if (value == cell::equal)
         return QStringLiteral("equal bits");
-    if (value == smallest)
+    if (value == cell::unsized)
+        return QStringLiteral("bits differ, values not recorded");
+    if (value == cell::least)
         return QStringLiteral("differs");
     if (measure == HeatMeasure::MaxUlp && std::isfinite(value))
         return textOfNumber(static_cast<double>(value), 6) + QStringLiteral(" ulp");

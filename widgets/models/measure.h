@@ -4,11 +4,12 @@
 #pragma once
 
 #include "core/diff/report.h"
+#include "core/report/decades.h"
 
 #include <QString>
 
 #include <array>
-#include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace moire::widgets {
@@ -33,39 +34,21 @@ namespace cell {
 inline constexpr float notComparable = -2.0F; ///< behind the place where the texts part
 inline constexpr float notRecorded = -1.0F;
 inline constexpr float equal = 0.0F; ///< equal bits
+/// Bits differ, by how much is not known: only digests were recorded, or compared so far.
+inline constexpr float unsized = std::numeric_limits<float>::denorm_min();
+/// A size that is zero or too small for a float.
+inline constexpr float least = 2 * unsized;
 } // namespace cell
 
-/// The cell of a site. A site that differs is always positive: a size that underflows or that is
-/// not known (digests only) becomes the smallest positive float, NaN or infinity on one side
-/// infinity.
+/// The cell of a site. A site that differs is always positive: cell::unsized where its size is not
+/// known, at least cell::least where it is; NaN or infinity on one side is infinity.
 float cellOf(const diff::Site& site, HeatMeasure measure);
 
 /// The cell of a logits row under Kl, with the state of its `lm_head.out` site where there is one.
 float klCellOf(const diff::LogitsRow& row, const diff::Site* head);
 
-/// Whole decades that hold all sizes of a measure.
-struct DecadeRange
-{
-    int low = -7;
-    int high = -1;
-    friend bool operator==(const DecadeRange&, const DecadeRange&) = default;
-};
-
-/// Finds the decades in which sizes lie, but for the smallest: at most one in fifty, which then
-/// have the first colour, so that a few of them do not press all others into one. Sizes of 0 and
-/// infinity do not count. At most `maxDecades` wide.
-class RangeFinder
-{
-public:
-    void add(float value);
-    DecadeRange range() const;
-
-private:
-    static constexpr int maxDecades = 12;
-    static constexpr int lowest = -46;        ///< decade of the smallest float
-    std::array<std::uint64_t, 86> m_counts{}; ///< per decade from `lowest` on
-    std::uint64_t m_total = 0;
-};
+using report::DecadeRange;
+using report::RangeFinder;
 
 /// "3.6e-4", "0.125", "12", "∞", "equal bits", "not recorded", …
 QString textOfCell(float value, HeatMeasure measure);

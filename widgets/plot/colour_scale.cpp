@@ -3,6 +3,8 @@
 
 #include "widgets/plot/colour_scale.h"
 
+#include "core/report/palette.h"
+
 #include <QImage>
 #include <QPainter>
 
@@ -13,8 +15,7 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr int hatchPeriod = 6;     // device pixels
-constexpr double firstCount = 0.4; // place of the number 1 on a scale of counts
+constexpr int hatchPeriod = 6; // device pixels
 
 /// Relative luminance of WCAG 2.1.
 double luminance(QRgb colour)
@@ -43,7 +44,7 @@ ColourScale ColourScale::counting(const Theme& theme, int largest)
     scale.m_linear = true;
     scale.m_low = 1;
     scale.m_high = std::max(largest, 2);
-    scale.m_first = firstCount;
+    scale.m_first = report::firstCount;
     scale.fill(theme);
     return scale;
 }
@@ -51,6 +52,7 @@ ColourScale ColourScale::counting(const Theme& theme, int largest)
 void ColourScale::fill(const Theme& theme)
 {
     m_equal = theme.equal.rgb();
+    m_unsized = theme.unsized.rgb();
     m_lightInk = qRgb(255, 255, 255);
     m_darkInk = qRgb(29, 35, 48);
     const auto stops = static_cast<int>(theme.scale.size());
@@ -68,6 +70,8 @@ QRgb ColourScale::at(float value) const
 {
     if (value == cell::equal)
         return m_equal;
+    if (value == cell::unsized)
+        return m_unsized;
     const double size = static_cast<double>(value);
     const double share = ((m_linear ? size : std::log10(size)) - m_low) / (m_high - m_low);
     const double place = m_first + (1 - m_first) * std::clamp(share, 0.0, 1.0);

@@ -15,9 +15,10 @@ class QRect;
 
 namespace moire::widgets {
 
-/// Colours of cells on a log scale: equal bits have their own colour outside the scale, sizes below
-/// it the first, above it and infinity the last; NaN does not occur in cells. The first colour is
-/// far from that of equal bits in lightness, which every eye tells apart.
+/// Colours of cells on a log scale: equal bits have their own colour outside the scale, so has what
+/// differs by an unknown size; sizes below the scale have the first, above it and infinity the
+/// last; NaN does not occur in cells. The first colour is far from that of equal bits in lightness,
+/// which every eye tells apart.
 class ColourScale
 {
 public:
@@ -46,7 +47,7 @@ private:
     double m_high = 1;
     double m_first = 0; ///< where in the table m_low stands, from 0 to 1
     bool m_linear = false;
-    QRgb m_equal = 0;
+    QRgb m_equal = 0, m_unsized = 0;
     QRgb m_lightInk = 0, m_darkInk = 0;
     std::array<QRgb, steps> m_table{};
 };

@@ -3,11 +3,12 @@
 
 #include "widgets/plot/look.h"
 
+#include "core/report/palette.h"
+
 #include <QFile>
 #include <QFontDatabase>
 #include <QGuiApplication>
 #include <QIcon>
-#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QPainter>
@@ -15,6 +16,7 @@
 #include <QPixmap>
 #include <QSvgRenderer>
 
+#include <algorithm>
 #include <cmath>
 
 // Resources of a static library are linked only when asked for, from outside any namespace.
@@ -40,6 +42,11 @@ QString installedFamily(const QStringList& wanted, const QString& fallback)
         if (families.contains(family))
             return family;
     return fallback;
+}
+
+QColor colourOf(const report::Rgb& rgb)
+{
+    return {rgb.red, rgb.green, rgb.blue};
 }
 
 QByteArray resource(const QString& path)
@@ -72,12 +79,13 @@ Theme Theme::load(ThemeKind kind)
     theme.differInk = colour("differInk");
     theme.differGround = colour("differGround");
     theme.chip = colour("chip");
-    theme.equal = colour("equal");
     theme.hatch = colour("hatch");
     theme.selection = colour("selection");
-    const QJsonArray scale = json.value(QLatin1String("scale")).toArray();
-    for (std::size_t i = 0; i < theme.scale.size(); ++i)
-        theme.scale[i] = QColor(scale.at(static_cast<qsizetype>(i)).toString());
+    const report::MapColours& map =
+        report::mapColours(kind == ThemeKind::Light ? report::Theme::Light : report::Theme::Dark);
+    theme.equal = colourOf(map.equal);
+    theme.unsized = colourOf(map.unmeasured);
+    std::transform(map.scale.begin(), map.scale.end(), theme.scale.begin(), colourOf);
     return theme;
 }
 

@@ -20,7 +20,7 @@ enum class ThemeKind
     Dark
 };
 
-/// The colours of one theme (resources/palettes).
+/// The colours of one theme (resources/palettes, core/report/palette.h).
 struct Theme
 {
     ThemeKind kind = ThemeKind::Light;
@@ -28,7 +28,10 @@ struct Theme
     QColor ink, dim, faint;
     QColor reference, target;
     QColor differInk, differGround; ///< a field in which the two runs differ
-    QColor chip, equal, hatch, selection;
+    QColor chip, hatch, selection;
+    // Of maps, as the report has them (core/report/palette.h).
+    QColor equal;
+    QColor unsized;              ///< bits differ, by how much is not known
     std::array<QColor, 6> scale; ///< small to large differences
 
     static Theme load(ThemeKind kind);

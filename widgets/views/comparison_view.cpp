@@ -21,6 +21,7 @@ namespace {
 
 constexpr int samplesWidth = 212;
 constexpr int inspectorWidth = 316;
+constexpr int tabsHeight = 188;
 
 QSplitter* makeSplitter(Qt::Orientation orientation)
 {
@@ -87,13 +88,19 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     m_tabs->addTab(new LogitsView(look, cursor, m_details), QStringLiteral("Logits"));
     m_tabs->addTab(new TopKView(look, cursor, m_details), QStringLiteral("Top-K"));
     m_tabs->addTab(new RoutingView(look, cursor, m_details), QStringLiteral("Routing"));
-    m_tabs->setCurrentIndex(1);
+    m_tabsPanel = new TabPanel(look, m_tabs);
+    selectTab(QStringLiteral("top-k"));
+    connect(m_tabs, &QTabWidget::currentChanged, this, [this](int index) {
+        const int place = index - (m_compact ? 1 : 0);
+        if (place >= 0 && place < tabNames().size())
+            m_tab = tabNames()[place];
+    });
     auto* samples = new Panel(look, QStringLiteral("Samples"), m_samples);
     samples->addHeaderWidget(makeOrderButton(m_samples->model()));
     m_inspectorPanel = new Panel(look, QStringLiteral("Site"), m_inspector);
     m_columns = makeSplitter(Qt::Horizontal);
     m_columns->addWidget(samples);
-    m_columns->addWidget(makeCentre(new TabPanel(look, m_tabs)));
+    m_columns->addWidget(makeCentre());
     m_columns->addWidget(m_inspectorPanel);
     m_columns->setStretchFactor(0, 0);
     m_columns->setStretchFactor(1, 1);
@@ -124,7 +131,7 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     });
 }
 
-QWidget* ComparisonView::makeCentre(QWidget* tabsPanel)
+QWidget* ComparisonView::makeCentre()
 {
     auto* map = new QWidget;
     auto* layout = new QVBoxLayout(map);
@@ -136,12 +143,11 @@ QWidget* ComparisonView::makeCentre(QWidget* tabsPanel)
     m_heatPanel = new Panel(m_look, QStringLiteral("Taps × tokens"), map);
     m_rows = makeSplitter(Qt::Vertical);
     m_rows->addWidget(m_heatPanel);
-    m_rows->addWidget(tabsPanel);
+    m_rows->addWidget(m_tabsPanel);
     // The tabs need so much and no more: what a larger window has goes to the map.
     m_rows->setStretchFactor(0, 1);
     m_rows->setStretchFactor(1, 0);
     constexpr int mapHeight = 330;
-    constexpr int tabsHeight = 192;
     m_rows->setSizes({mapHeight, tabsHeight});
     return m_rows;
 }
@@ -157,7 +163,7 @@ void ComparisonView::showSummary(const Compared& compared)
 void ComparisonView::offerTabs(const Compared& compared)
 {
     const bool routes = !compared.report.routerPairs.empty();
-    const auto routing = static_cast<int>(tabNames().indexOf(QStringLiteral("routing")));
+    const int routing = tabIndex(QStringLiteral("routing"));
     m_tabs->setTabToolTip(routing, routes ? QString()
                                           : QStringLiteral("No router in both runs: a dense model "
                                                            "has no experts to choose from"));
@@ -185,15 +191,24 @@ void ComparisonView::placeActions(const QList<QAction*>& shown, QAction* lock)
 QVariantMap ComparisonView::layoutState() const
 {
     return {{QStringLiteral("columns"), m_columns->saveState()},
-            {QStringLiteral("rows"), m_rows->saveState()},
-            {QStringLiteral("tab"), tabNames()[m_tabs->currentIndex()]}};
+            {QStringLiteral("rows"), m_compact ? m_rowsState : m_rows->saveState()},
+            {QStringLiteral("tab"), m_tab},
+            {QStringLiteral("site"), m_compact && m_tabs->currentIndex() == 0}};
 }
 
 void ComparisonView::restoreLayoutState(const QVariantMap& state)
 {
     m_columns->restoreState(state.value(QStringLiteral("columns")).toByteArray());
-    m_rows->restoreState(state.value(QStringLiteral("rows")).toByteArray());
-    showTab(state.value(QStringLiteral("tab")).toString());
+    m_rowsState = state.value(QStringLiteral("rows")).toByteArray();
+    if (!m_compact)
+        m_rows->restoreState(m_rowsState);
+    const QString tab = state.value(QStringLiteral("tab")).toString();
+    if (!tabNames().contains(tab))
+        return;
+    if (state.value(QStringLiteral("site")).toBool())
+        m_tab = tab;
+    else
+        showTab(tab);
 }
 
 void ComparisonView::refine(ComparedPointer compared)
@@ -212,12 +227,59 @@ void ComparisonView::setCompared(ComparedPointer compared)
 
 bool ComparisonView::showTab(const QString& name)
 {
-    const qsizetype index = tabNames().indexOf(name.toLower());
-    if (index < 0)
+    if (!tabNames().contains(name.toLower()))
         return false;
-    m_tabs->setTabEnabled(static_cast<int>(index), true);
-    m_tabs->setCurrentIndex(static_cast<int>(index));
+    m_tabAsked = true;
+    selectTab(name.toLower());
     return true;
+}
+
+int ComparisonView::tabIndex(const QString& name) const
+{
+    return static_cast<int>(tabNames().indexOf(name)) + (m_compact ? 1 : 0);
+}
+
+void ComparisonView::selectTab(const QString& name)
+{
+    m_tab = name;
+    m_tabs->setTabEnabled(tabIndex(name), true);
+    m_tabs->setCurrentIndex(tabIndex(name));
+}
+
+void ComparisonView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (const bool compact = height() < roomyHeight; compact != m_compact)
+        arrange(compact);
+}
+
+void ComparisonView::arrange(bool compact)
+{
+    const QByteArray widths = m_columns->saveState();
+    const QString tab = m_tab;
+    if (compact) {
+        if (isVisible())
+            m_rowsState = m_rows->saveState();
+        m_tabs->insertTab(0, m_inspectorPanel, QStringLiteral("Site"));
+        m_columns->addWidget(m_tabsPanel);
+    } else {
+        m_tabs->removeTab(0);
+        m_rows->addWidget(m_tabsPanel);
+        m_columns->addWidget(m_inspectorPanel);
+        m_inspectorPanel->show();
+        m_rows->setStretchFactor(1, 0);
+        if (!m_rows->restoreState(m_rowsState))
+            m_rows->setSizes({m_rows->height() - tabsHeight - Look::gap, tabsHeight});
+    }
+    m_columns->setStretchFactor(2, 0);
+    m_columns->restoreState(widths);
+    m_inspectorPanel->setFramed(!compact);
+    m_compact = compact;
+    if (compact && !m_tabAsked)
+        m_tabs->setCurrentIndex(0);
+    else
+        m_tabs->setCurrentIndex(tabIndex(tab));
+    m_tab = tab;
 }
 
 void ComparisonView::showNextTab()

@@ -45,6 +45,10 @@ public:
     /// The panel that a picture of the current view is of.
     QWidget& heatPanel() { return *m_heatPanel; }
 
+    /// From this height on there is room for the tabs below the map; in a lower view they share
+    /// the right column with the site.
+    static constexpr int roomyHeight = 680;
+
     /// Sizes of the panels and the open tab, for settings.
     QVariantMap layoutState() const;
     void restoreLayoutState(const QVariantMap& state);
@@ -59,10 +63,17 @@ public:
     /// Nothing is on its way any more.
     bool isSettled() const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    /// Puts the tabs where there is room for them.
+    void arrange(bool compact);
+    int tabIndex(const QString& name) const;
+    void selectTab(const QString& name);
     void offerTabs(const Compared& compared);
     void showSummary(const Compared& compared);
-    QWidget* makeCentre(QWidget* tabsPanel);
+    QWidget* makeCentre();
 
     const Look& m_look;
     Cursor& m_cursor;
@@ -81,6 +92,11 @@ private:
     QSplitter* m_rows = nullptr;
     Panel* m_heatPanel = nullptr;
     Panel* m_inspectorPanel = nullptr;
+    QWidget* m_tabsPanel = nullptr;
+    bool m_compact = false;
+    bool m_tabAsked = false; ///< by name: it stays in front of the site
+    QString m_tab;           ///< the last one that was not the site
+    QByteArray m_rowsState;  ///< of the roomy arrangement
 };
 
 /// The first bitwise divergence of a report in its grid; the first site where there is none.

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "widgets/views/paint.h"
 
+#include <QFontMetrics>
 #include <QHelpEvent>
 #include <QToolTip>
 
@@ -27,16 +28,18 @@ QString detailThatFits(const QString& detail, const QFont& font, int width)
 
 namespace {
 
-constexpr int barHeight = 68;
+constexpr int barHeight = 72;
 constexpr int titleTop = 8;
 constexpr int valueTop = 24;
 constexpr int detailTop = 46;
 constexpr int lineHeight = 16;
 constexpr int valueHeight = 22;
+constexpr int reasonTop = 40;    // of a family without a value
+constexpr int reasonHeight = 30; // two lines
 
 /// The measures behind the chips, in their order; the first of a chip that has a value counts.
 const std::array<std::initializer_list<const char*>, 6> measuresOfChips{
-    {{"A1"}, {"C1"}, {"E3[k=5]", "E3"}, {"G1", "G7"}, {"J1"}, {"H1"}}};
+    {{"A1"}, {"C1"}, {"E3[k=5]", "E3"}, {"G1", "E1", "G7"}, {"J1"}, {"H1"}}};
 
 QString shown(const std::string& text)
 {
@@ -122,22 +125,38 @@ void FamilyBar::paintEvent(QPaintEvent*)
         const auto line = [&](int top, int height, const QString& text, const QFont& font,
                               const QColor& ink) {
             paint::text(painter, QRect(rect.x() + Look::inset, rect.y() + top, width, height),
-                        Qt::AlignLeft | Qt::AlignVCenter, text, font, ink,
-                        chip.known ? Qt::ElideNone : Qt::ElideRight);
+                        Qt::AlignLeft | Qt::AlignVCenter, text, font, ink, Qt::ElideRight);
         };
         const QFont small = m_look.font(TextRole::Small);
         line(titleTop, lineHeight, shown(chip.title), small, theme.dim);
         const QString value = shown(chip.value);
-        const QFont large = m_look.font(chip.known ? TextRole::Value : TextRole::Verdict);
-        line(valueTop, valueHeight, value, paint::fitted(large, value, width),
-             chip.known ? theme.ink : theme.faint);
+        if (!chip.known) {
+            line(valueTop, lineHeight, value, m_look.font(TextRole::Base), theme.faint);
+            paintReason(painter, QRect(rect.x() + Look::inset, reasonTop, width, reasonHeight),
+                        shown(chip.detail));
+            continue;
+        }
+        const QFont large = m_look.font(TextRole::Value);
+        line(valueTop, valueHeight, value, paint::fitted(large, value, width), theme.ink);
         const QString detail = chip.detail.empty()
-                                   ? QStringLiteral("–")
+                                   ? QStringLiteral("no interval")
                                    : detailThatFits(shown(chip.detail), small, width);
-        line(detailTop, lineHeight, detail,
-             chip.known ? paint::fitted(small, detail, width) : small,
-             chip.known ? theme.dim : theme.faint);
+        line(detailTop, lineHeight, detail, paint::fitted(small, detail, width), theme.dim);
     }
+}
+
+void FamilyBar::paintReason(QPainter& painter, const QRect& room, const QString& reason) const
+{
+    QFont font = m_look.font(TextRole::Small);
+    const auto fits = [&](const QFont& candidate) {
+        return QFontMetrics(candidate).boundingRect(room, Qt::TextWordWrap, reason).height()
+               <= room.height();
+    };
+    while (font.pixelSize() > paint::smallestPixels && !fits(font))
+        font.setPixelSize(font.pixelSize() - 1);
+    painter.setFont(font);
+    painter.setPen(m_look.theme().faint);
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, reason);
 }
 
 QString FamilyBar::tipOf(std::size_t chip) const

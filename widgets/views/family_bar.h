@@ -29,6 +29,8 @@ protected:
 
 private:
     QRect chipRect(std::size_t i) const;
+    /// Why a family has no number, in two lines.
+    void paintReason(QPainter& painter, const QRect& room, const QString& reason) const;
     QString tipOf(std::size_t chip) const;
 
     const Look& m_look;

@@ -28,6 +28,7 @@ struct HeatContent
     bool contour = false;                                    ///< draw where columns first differ
     QString lowText, highText;                               ///< ends of the scale
     QString zeroText = QStringLiteral("equal");              ///< what an exact zero means
+    QString unsizedText;                                     ///< what differs by an unknown size
     std::function<QString(std::size_t row, std::size_t column)> describe; ///< tooltip
 };
 

@@ -55,6 +55,10 @@ std::vector<Entry> entriesOf(const Look& look, const HeatContent& content)
                            painter.fillRect(box, theme.equal);
                            frame(painter, box, theme.line);
                        }});
+    if (content.grid->holds(cell::unsized))
+        entries.push_back({content.unsizedText, [&theme](QPainter& painter, const QRect& box) {
+                               painter.fillRect(box, theme.unsized);
+                           }});
     if (content.contour)
         entries.push_back(
             {QStringLiteral("first difference"), [&theme](QPainter& painter, const QRect& box) {
@@ -97,7 +101,7 @@ int barWidth(const Look& look, const HeatContent& content, int width)
     return std::clamp(width - endsWidth(look, content), leastBar, widestBar);
 }
 
-/// Where each entry begins, and last the colour scale: line by line.
+/// Where each entry begins, and last the colour scale where there is one: line by line.
 std::vector<QPoint> placesOf(const Look& look, const HeatContent& content,
                              const std::vector<Entry>& entries, int width)
 {
@@ -111,7 +115,8 @@ std::vector<QPoint> placesOf(const Look& look, const HeatContent& content,
     };
     for (const Entry& entry : entries)
         put(swatch + Look::step + widthOf(look, entry.text));
-    put(endsWidth(look, content) + barWidth(look, content, width));
+    if (!content.grid->isOfBits())
+        put(endsWidth(look, content) + barWidth(look, content, width));
     return places;
 }
 
@@ -140,6 +145,8 @@ void paint(QPainter& painter, const Look& look, const HeatContent& content, cons
         entries[i].draw(painter, QRect(at.x(), at.y() + (lineHeight - swatch) / 2, swatch, swatch));
         word(at.x() + swatch + Look::step, at.y(), entries[i].text);
     }
+    if (content.grid->isOfBits())
+        return; // no sizes, no scale
     const QPoint least = room.topLeft() + places.back();
     const int y = least.y();
     const int right = std::min(scaleRight, room.right() + 1);

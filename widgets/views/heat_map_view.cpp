@@ -4,6 +4,7 @@
 #include "widgets/views/heat_map_view.h"
 
 #include "core/base/text.h"
+#include "core/report/decades.h"
 #include "widgets/views/token_strips.h"
 
 #include <QKeyEvent>
@@ -32,6 +33,12 @@ QString quantityOf(Shown shown, HeatMeasure measure)
         break;
     }
     return nameOf(measure);
+}
+
+QString unsizedWords(const Compared& compared)
+{
+    return compared.measured ? QStringLiteral("bits differ, values not recorded")
+                             : QStringLiteral("bits differ, measuring…");
 }
 
 void fillLayers(const std::vector<std::int32_t>& layerOfRow, HeatContent& content)
@@ -97,9 +104,9 @@ void HeatMapView::refresh()
                 .arg(column)
                 .arg(token, quantityOf(shown, measure),
                      sized ? textOfNumber(static_cast<double>(value))
-                     : value == cell::equal && shown != Shown::Difference
-                         ? QStringLiteral("0")
-                         : textOfCell(value, measure));
+                     : value == cell::equal && shown != Shown::Difference ? QStringLiteral("0")
+                     : value == cell::unsized                             ? unsizedWords(*compared)
+                                              : textOfCell(value, measure));
         };
     }
     m_canvas->setContent(std::move(content));
@@ -111,8 +118,10 @@ void HeatMapView::fillWords(HeatContent& content) const
 {
     const DecadeRange range = m_source.range();
     const HeatMeasure measure = m_source.tapMeasure();
-    content.lowText = QStringLiteral("≤ 1e%1").arg(range.low);
-    content.highText = QStringLiteral("≥ 1e%1").arg(range.high);
+    const auto decade = [](int power) { return QString::fromStdString(report::decadeText(power)); };
+    content.lowText = QStringLiteral("≤ ") + decade(range.low);
+    content.highText = QStringLiteral("≥ ") + decade(range.high);
+    content.unsizedText = unsizedWords(*m_cursor.compared());
     if (m_source.shown() != Shown::Difference) {
         content.zeroText = QStringLiteral("all zero");
         return;
@@ -133,6 +142,8 @@ void HeatMapView::follow()
 
 QString HeatMapView::title() const
 {
+    if (m_source.grid() && m_source.grid()->isOfBits())
+        return QStringLiteral("Taps × tokens · bits equal or not");
     return QStringLiteral("Taps × tokens · %1, log scale")
         .arg(quantityOf(m_source.shown(), m_source.tapMeasure()));
 }

@@ -46,6 +46,9 @@ QString shortTapName(const std::string& name);
 /// What the cells of a map are: "relative L2", "RMS of the target".
 QString quantityOf(Shown shown, HeatMeasure measure);
 
+/// What the legend calls cells that differ by an unknown size.
+QString unsizedWords(const Compared& compared);
+
 /// Ticks at the first rows of layers, and the rows at which a new layer begins.
 void fillLayers(const std::vector<std::int32_t>& layerOfRow, HeatContent& content);
 

@@ -21,7 +21,7 @@ Result<std::shared_ptr<const ValueGrids>> valuesOf(const Compared& compared, std
     for (const HeatGrid* grid : {&grids->reference, &grids->target})
         for (std::size_t row = 0; row < grid->rows(); ++row)
             for (std::size_t column = 0; column < grid->columns(); ++column)
-                finder.add(grid->at(row, column));
+                finder.add(static_cast<double>(grid->at(row, column)));
     grids->range = finder.range();
     return std::shared_ptr<const ValueGrids>(std::move(grids));
 }

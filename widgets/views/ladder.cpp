@@ -100,7 +100,8 @@ QSize Ladder::sizeHint() const
 QSize Ladder::minimumSizeHint() const
 {
     constexpr int leastRanks = 5;
-    return {400, headHeight + std::min(m_ranks, leastRanks) * rowHeight + 2 * Look::gap};
+    constexpr int leastWidth = 280;
+    return {leastWidth, headHeight + std::min(m_ranks, leastRanks) * rowHeight + 2 * Look::gap};
 }
 
 int Ladder::shownRanks() const
@@ -170,8 +171,12 @@ void Ladder::paintSide(QPainter& painter, const Columns& at, bool target) const
         if (entry == nullptr)
             continue;
         const int y = headHeight + rank * rowHeight;
+        // Of "expert 12" the number is what tells one from another.
+        const QFont mono = m_look.font(TextRole::Mono);
+        const bool whole = paint::widthOf(mono, entry->label) <= at.label - Look::gap;
         paint::text(painter, QRect(left, y, at.label - Look::gap, rowHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, entry->label, m_look.font(TextRole::Mono),
+                    Qt::AlignLeft | Qt::AlignVCenter,
+                    whole ? entry->label : entry->label.section(QLatin1Char(' '), -1), mono,
                     theme.ink);
         const double value = valueOf(*entry, target);
         int end = left + at.label;

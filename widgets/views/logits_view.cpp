@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "widgets/views/top_k_view.h"
 
-#include <QHBoxLayout>
+#include <QBoxLayout>
 #include <QStackedLayout>
 
 #include <cmath>
@@ -64,20 +64,35 @@ LogitsView::LogitsView(const Look& look, Cursor& cursor, CursorDetails& details,
 {
     m_stack->addWidget(m_facts);
     m_stack->addWidget(m_state);
-    auto* side = new QWidget(this);
-    side->setLayout(m_stack);
-    side->setFixedWidth(factsWidth);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, Look::step, 0);
-    layout->setSpacing(Look::gap);
-    layout->addWidget(side);
-    layout->addWidget(m_plot, 1);
+    m_side = new QWidget(this);
+    m_side->setLayout(m_stack);
+    m_side->setMinimumWidth(FactTable::leastWidth);
+    m_side->setMaximumWidth(factsWidth);
+    m_layout = new QBoxLayout(QBoxLayout::LeftToRight, this);
+    m_layout->setContentsMargins(0, 0, Look::step, 0);
+    m_layout->setSpacing(Look::gap);
+    m_layout->addWidget(m_side, 1);
+    m_layout->addWidget(m_plot, 1);
     m_facts->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     m_facts->setAccessibleName(QStringLiteral("Measures of the logits"));
     connect(&details, &CursorDetails::logitsChanged, this, &LogitsView::refresh);
     connect(&cursor, &Cursor::moved, this, &LogitsView::refreshPlot);
     connect(m_plot, &PositionPlot::positionChosen, this,
             [this](std::size_t column) { m_cursor.moveColumn(column); });
+}
+
+QSize LogitsView::minimumSizeHint() const
+{
+    return {FactTable::leastWidth, QWidget::minimumSizeHint().height()};
+}
+
+void LogitsView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    constexpr int besideWidth = factsWidth + 200; // narrower, the curve stands below
+    const bool narrow = width() < besideWidth;
+    m_side->setMaximumWidth(narrow ? QWIDGETSIZE_MAX : factsWidth);
+    m_layout->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void LogitsView::refresh()

@@ -10,6 +10,7 @@
 
 #include <QWidget>
 
+class QBoxLayout;
 class QStackedLayout;
 
 namespace moire::widgets {
@@ -21,6 +22,12 @@ class LogitsView : public QWidget
 public:
     LogitsView(const Look& look, Cursor& cursor, CursorDetails& details, QWidget* parent = nullptr);
 
+    /// Its parts stand below each other where it is narrow.
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void refresh();
     void refreshPlot();
@@ -29,6 +36,8 @@ private:
     CursorDetails& m_details;
     FactTable* m_facts;
     StateView* m_state;
+    QBoxLayout* m_layout = nullptr;
+    QWidget* m_side = nullptr;
     QStackedLayout* m_stack;
     PositionPlot* m_plot;
     ComparedPointer m_plottedOf;            ///< keeps m_plotted alive

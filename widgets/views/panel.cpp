@@ -52,6 +52,12 @@ void Panel::setNote(const QString& note)
     update();
 }
 
+void Panel::setFramed(bool framed)
+{
+    m_framed = framed;
+    update();
+}
+
 void Panel::addHeaderWidget(QWidget* widget)
 {
     m_header->addWidget(widget);
@@ -72,7 +78,8 @@ void Panel::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
     const Theme& theme = m_look.theme();
-    paint::card(painter, theme, rect());
+    if (m_framed)
+        paint::card(painter, theme, rect());
     painter.setPen(theme.line);
     painter.drawLine(1, headerHeight, width() - 2, headerHeight);
     int right = width() - Look::inset;
@@ -89,8 +96,11 @@ void Panel::paintEvent(QPaintEvent*)
         paint::text(painter, line, Qt::AlignRight | Qt::AlignVCenter, m_note, font, theme.dim);
         line.adjust(0, 0, -noteWidth, 0);
     }
-    paint::text(painter, line, Qt::AlignLeft | Qt::AlignVCenter, m_title, strong, theme.dim,
-                Qt::ElideMiddle);
+    // "Taps × tokens · relative L2": the last part alone says what is special here.
+    const QString last = m_title.section(QStringLiteral(" · "), -1);
+    const bool fits = paint::widthOf(strong, m_title) <= line.width();
+    paint::text(painter, line, Qt::AlignLeft | Qt::AlignVCenter, fits ? m_title : last, strong,
+                theme.dim, Qt::ElideMiddle);
 }
 
 } // namespace moire::widgets

@@ -22,6 +22,8 @@ public:
 
     void setTitle(const QString& title);
     void setNote(const QString& note);
+    /// Without a frame of its own it is a part of another card.
+    void setFramed(bool framed);
     /// A control at the right end of the title line.
     void addHeaderWidget(QWidget* widget);
     void showBody();
@@ -36,6 +38,7 @@ private:
     const Look& m_look;
     QString m_title;
     QString m_note;
+    bool m_framed = true;
     QWidget* m_body;
     StateView* m_state;
     QStackedLayout* m_stack;

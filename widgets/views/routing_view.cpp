@@ -4,8 +4,9 @@
 #include "widgets/views/routing_view.h"
 
 #include "core/base/text.h"
+#include "widgets/views/fact_table.h"
 
-#include <QHBoxLayout>
+#include <QBoxLayout>
 #include <QStackedLayout>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace moire::widgets {
 namespace {
 
 constexpr int mapGutter = 72;
+constexpr int besideWidth = 420; // narrower, map and experts stand below each other
 
 } // namespace
 
@@ -44,11 +46,11 @@ RoutingView::RoutingView(const Look& look, Cursor& cursor, CursorDetails& detail
     m_expertsStack->addWidget(m_experts);
     m_expertsStack->addWidget(m_expertsState);
     auto* both = new QWidget(this);
-    auto* layout = new QHBoxLayout(both);
-    layout->setContentsMargins(0, Look::gap, 0, 0);
-    layout->setSpacing(Look::gap);
-    layout->addWidget(m_map, 2);
-    layout->addLayout(m_expertsStack, 3);
+    m_both = new QBoxLayout(QBoxLayout::LeftToRight, both);
+    m_both->setContentsMargins(0, Look::gap, 0, 0);
+    m_both->setSpacing(Look::gap);
+    m_both->addWidget(m_map, 2);
+    m_both->addLayout(m_expertsStack, 3);
     m_stack->addWidget(both);
     m_stack->addWidget(m_state);
     m_map->setAccessibleName(QStringLiteral("Experts replaced by layer and token"));
@@ -57,6 +59,17 @@ RoutingView::RoutingView(const Look& look, Cursor& cursor, CursorDetails& detail
     connect(&look, &Look::changed, this, &RoutingView::refreshMap);
     connect(&details, &CursorDetails::routingChanged, this, &RoutingView::refreshExperts);
     connect(m_map, &HeatCanvas::cellChosen, this, &RoutingView::choose);
+}
+
+QSize RoutingView::minimumSizeHint() const
+{
+    return {FactTable::leastWidth, QWidget::minimumSizeHint().height()};
+}
+
+void RoutingView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    m_both->setDirection(width() < besideWidth ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void RoutingView::follow()

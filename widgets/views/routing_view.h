@@ -10,6 +10,7 @@
 
 #include <QWidget>
 
+class QBoxLayout;
 class QStackedLayout;
 
 namespace moire::widgets {
@@ -21,6 +22,12 @@ class RoutingView : public QWidget
 public:
     RoutingView(const Look& look, Cursor& cursor, CursorDetails& details,
                 QWidget* parent = nullptr);
+
+    /// Its parts stand below each other where it is narrow.
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void refreshMap();
@@ -35,6 +42,7 @@ private:
     Ladder* m_experts;
     StateView* m_state;
     StateView* m_expertsState;
+    QBoxLayout* m_both = nullptr;
     QStackedLayout* m_stack;
     QStackedLayout* m_expertsStack;
     ComparedPointer m_mapped;

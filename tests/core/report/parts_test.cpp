@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/report/decades.h"
 #include "core/report/families.h"
+#include "core/report/json_value.h"
 #include "core/report/output_file.h"
 #include "core/report/palette.h"
 #include "core/report/png.h"
@@ -113,6 +115,82 @@ private Q_SLOTS:
         std::filesystem::create_symlink(path, folder.filePath("link").toStdString());
         QVERIFY(writeFile(folder.filePath("link").toStdString(), "through"));
         QCOMPARE(std::filesystem::file_size(path), std::uintmax_t{7});
+    }
+
+    void nothingOverAModel_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<bool>("replaceable");
+        const QByteArray header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+        const auto safetensors = [](const QByteArray& json) {
+            return QByteArray(1, static_cast<char>(json.size())) + QByteArray(7, '\0') + json
+                   + QByteArray(4, '\0');
+        };
+        QTest::newRow("safetensors") << "model.bin" << safetensors(header) << false;
+        QTest::newRow("our own export")
+            << "capture.safetensors"
+            << safetensors(R"({"__metadata__":{"format":"moire-diff export"}})") << true;
+        QTest::newRow("a length beyond the file")
+            << "x" << QByteArray("\xff\0\0\0\0\0\0\0{}", 10) << true;
+        QTest::newRow("text") << "notes.txt" << QByteArray("a report{") << true;
+        QTest::newRow("short") << "x" << QByteArray("{") << true;
+        QTest::newRow("empty") << "x" << QByteArray() << true;
+        QTest::newRow("gguf") << "x" << QByteArray("GGUF\3") << false;
+        QTest::newRow("hdf5") << "x" << QByteArray("\x89HDF\r\n\x1a\n") << false;
+        QTest::newRow("tokenizer")
+            << "tokenizer.json" << QByteArray(R"({"version":"1.0"})") << false;
+        QTest::newRow("config") << "config.json" << QByteArray(R"({"model_type":"llama"})")
+                                << false;
+        QTest::newRow("a report of that name")
+            << "config.json" << QByteArray(R"({ "schema": "moire-report/1"})") << true;
+    }
+
+    void nothingOverAModel()
+    {
+        QFETCH(QString, name);
+        QFETCH(QByteArray, content);
+        QFETCH(bool, replaceable);
+        QTemporaryDir folder;
+        const QString path = folder.filePath(name);
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(content);
+        file.close();
+        const auto written = writeFile(path.toStdString(), "a report");
+        QCOMPARE(static_cast<bool>(written), replaceable);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), replaceable ? QByteArray("a report") : content);
+    }
+
+    void activeTextInJson()
+    {
+        // Python's json.dumps escapes these the same way, and reads them back.
+        const std::string text = "a\x7f\xc2\x85\xe2\x80\xae\xe2\x81\xa9\xd8\x9c\xe2\x80\xa8 é 日 😀";
+        QCOMPARE(printed(Json(text)),
+                 std::string("\"a\\u007f\\u0085\\u202e\\u2069\\u061c\\u2028 é 日 😀\"\n"));
+        QCOMPARE(Json::parse(printed(Json(text))).get<std::string>(), text);
+    }
+
+    void decades()
+    {
+        RangeFinder finder;
+        QCOMPARE(finder.range(), (DecadeRange{-7, -1}));
+        for (const double size :
+             {3e-4, 2.0, 0.0, -1.0, 1e-42, std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::quiet_NaN()})
+            finder.add(size);
+        QCOMPARE(finder.range(), (DecadeRange{-4, 1}));
+        QCOMPARE(decadeText(-4), std::string("1e-4"));
+        QCOMPARE(decadeText(0), std::string("1"));
+    }
+
+    void countLevels()
+    {
+        QCOMPARE(countLevel(8, 8), scaleLevels - 1);
+        QCOMPARE(countLevel(1, 1), countLevel(1, 2));
+        QVERIFY(countLevel(1, 8) > 3); // one expert is no small thing
+        QVERIFY(countLevel(4, 8) > countLevel(3, 8));
     }
 };
 

@@ -63,7 +63,8 @@ void MeasureTest::aDifferenceIsAlwaysPositive()
     QVERIFY(cellOf(zero, measure) > cell::equal);
     diff::Site digests = differing();
     digests.valuesCompared = false;
-    QVERIFY(cellOf(digests, measure) > cell::equal);
+    QCOMPARE(cellOf(digests, measure), cell::unsized);
+    QVERIFY(cell::equal < cell::unsized && cell::unsized < cellOf(zero, measure)); // known wins
     diff::Site tiny = differing();
     tiny.maxAbs = 1e-300;
     tiny.sumSquares = 1e-300;
@@ -100,8 +101,9 @@ void MeasureTest::kl()
     head.state = diff::Site::State::Equal;
     QCOMPARE(klCellOf(row, &head), cell::equal);
     head.state = diff::Site::State::Different;
+    QCOMPARE(klCellOf(row, &head), cell::unsized);
     row.compared = true;
-    QVERIFY(klCellOf(row, &head) > cell::equal); // bits differ though KL is 0
+    QVERIFY(klCellOf(row, &head) > cell::unsized); // bits differ though KL is 0
     row.forwardKl = 0.125;
     QCOMPARE(klCellOf(row, &head), 0.125F);
 }

@@ -115,6 +115,10 @@ void HeatRasterTest::colours()
         const Theme theme = Theme::load(kind);
         const ColourScale scale(theme, {-4, 0});
         QCOMPARE(scale.colour(cell::equal), theme.equal);
+        QCOMPARE(scale.colour(cell::unsized), theme.unsized);
+        // No size and no equality: far from both.
+        QVERIFY(std::find(theme.scale.begin(), theme.scale.end(), theme.unsized)
+                == theme.scale.end());
         QCOMPARE(scale.colour(1e-4F), theme.scale.front());
         QCOMPARE(scale.colour(1e-9F), theme.scale.front());
         QCOMPARE(scale.colour(1.0F), theme.scale.back());
