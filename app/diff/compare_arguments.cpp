@@ -30,6 +30,27 @@ constexpr std::array<std::pair<std::string_view, Format>, 6> formats{{{"text", F
                                                                       {"md", Format::Markdown},
                                                                       {"junit", Format::Junit}}};
 
+/// What a file's name ends in, without the dot; empty also for devices and the standard output.
+std::string endingOf(const std::string& file)
+{
+    const std::string ending = fs::path(file).extension().string();
+    return ending.empty() ? ending : ending.substr(1);
+}
+
+/// By --format's word or by an ending; text for none.
+std::optional<Format> formatNamed(const std::string& name)
+{
+    constexpr std::array<std::pair<std::string_view, Format>, 4> endings{
+        {{"", Format::Text}, {"txt", Format::Text}, {"htm", Format::Html}, {"xml", Format::Junit}}};
+    for (const auto& [word, format] : formats)
+        if (word == name)
+            return format;
+    for (const auto& [word, format] : endings)
+        if (word == name)
+            return format;
+    return std::nullopt;
+}
+
 constexpr const char* footer =
     "Other commands, each with its own --help:\n"
     "  moire-diff info FILE                   what a capture holds\n"
@@ -177,6 +198,11 @@ Result<void> completeOptions(CompareArguments& given)
     if (given.comparison.firstOnly && (judged || !given.repeat.empty()))
         return contradiction("--first reads no values, which a tolerance or a repeat needs",
                              "Leave --first out");
+    // A report in a form that its name does not say would be opened by the wrong program.
+    if (!given.format && !formatNamed(endingOf(given.output)))
+        return Error{Errc::Invalid, "no format has the ending '." + endingOf(given.output) + "'",
+                     given.output,
+                     "End it in .html, .json, .csv, .md, .xml or .txt, or give --format"};
     std::error_code ignored;
     if (!given.repeat.empty() && fs::equivalent(given.repeat, given.reference, ignored))
         return contradiction("the repeat is the reference itself, so its noise floor is nothing",
@@ -194,17 +220,7 @@ Result<void> completeOptions(CompareArguments& given)
 
 Format formatOf(const CompareArguments& given)
 {
-    std::string name = given.format.value_or(fs::path(given.output).extension().string());
-    if (name.starts_with('.'))
-        name.erase(0, 1);
-    if (name == "htm")
-        name = "html";
-    if (name == "xml")
-        name = "junit";
-    for (const auto& [word, format] : formats)
-        if (word == name)
-            return format;
-    return Format::Text;
+    return formatNamed(given.format.value_or(endingOf(given.output))).value_or(Format::Text);
 }
 
 } // namespace moire::app

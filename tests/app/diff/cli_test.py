@@ -113,6 +113,30 @@ class Comparing(Case):
                 for key in ("sample", "row", "position", "tap"):
                     self.assertEqual(only[kind][key], whole[kind][key], (kind, key))
 
+    def test_first_only_is_short(self):
+        text = run(*pair("free"), "--first").stdout.decode()
+        self.assertEqual(text.count("only the first divergences were asked for"), 1)
+        self.assertLess(text.count("\n"), 60)
+
+    def test_one_place_and_one_count(self):
+        """Verdict, first divergences, samples and alignment speak of the same tokens and rows."""
+        report = json.loads(run(*pair("free"), "--format", "json").stdout)
+        text = run(*pair("free")).stdout.decode()
+        token = report["first"]["token"]
+        sample, = [s for s in report["samples"] if s["id"] == token["sample"]]
+        self.assertEqual(sample["split"], token["position"] + 1)
+        self.assertIn(f"part at token {sample['split']} of sample {sample['id']} (", report["verdict"])
+        self.assertIn(f"token {sample['split']} is ", text)
+        alignment = report["alignment"]
+        sides = [alignment[f"rows_not_comparable_{side}"] for side in ("reference", "target")]
+        self.assertEqual(sum(sides), sum(s["not_comparable"] for s in report["samples"]))
+        self.assertIn(f"{sum(sides)} rows behind a split: not comparable ({sides[0]} of the reference, "
+                      f"{sides[1]} of the target)", text)
+
+    def test_markdown_says_origin_and_note(self):
+        text = run(*pair("free"), "--format", "md").stdout.decode()
+        self.assertRegex(text, r"\| emitted token \|.*\| (carried|introduced|unknown); token ")
+
     def test_format_from_the_name(self):
         for name, start in (("r.json", b"{"), ("r.html", b"<!DOCTYPE html>"), ("r.txt", b"First divergence"),
                             ("r.csv", b"scope,"), ("r.md", b"**First divergence"), ("r.xml", b"<?xml")):
@@ -239,6 +263,9 @@ class Trouble(Case):
         self.trouble(*pair("bf16"), "third.moire", says="third.moire")
         self.trouble(*pair("bf16"), "--threads", "0", says="--threads")
         self.trouble(*pair("bf16"), "--threads", "many", says="--threads")
+        many = run(*pair("bf16"), "--threads", "1024", "--format", "json",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+        self.assertEqual(many.stdout, run(*pair("bf16"), "--threads", "1", "--format", "json").stdout)
         self.trouble("export", "info.moire", says="--npy DIR")
         self.trouble("verify", says="FILE")
         self.trouble("info", "info.moire", "--no-such", says="--no-such")
@@ -262,6 +289,63 @@ class Trouble(Case):
         self.trouble(*pair("bf16"), "--tolerance", "any.toml", "-o", "any.toml", says="any.toml")
         (Path(FOLDER) / "any.toml").unlink()
 
+    def test_profiles(self):
+        """Every mistake in a profile or a mapping is one sentence that names line and key."""
+        last = '\n[[tap]]\npattern = "*"\ncriterion = "bitwise"\n'
+        for profile, says in (
+                ('[[tap]]\npatern = "a"\ncriterion = "bitwise"' + last, "patern"),
+                ('[[tap]]\npattern = "a"\ncriterion = "bitwize"' + last, "line 3"),
+                ('[[tap]]\npattern = "no.such.tap"\ncriterion = "bitwise"' + last, "no.such.tap"),
+                ('[[tap]]\npattern = "*.out"\ncriterion = "bitwise"', '"*"'),
+                ('[[tap]]\npattern = "*"\ncriterion = "mse<=3"', "mse<=3"),
+                ('name = 3' + last, "name"),
+                ('nam = "x"' + last, "nam"),
+                ('[[tap', "line 1"),
+                ('', "[[tap]]")):
+            with self.subTest(profile=profile):
+                (FOLDER / "wrong.toml").write_text(profile)
+                text = self.trouble(*pair("bf16"), "--tolerance", "wrong.toml", says=says)
+                self.assertIn("wrong.toml", text)
+                self.trouble(*pair("bf16"), "--tolerance", "wrong.toml", "-o", "never.html", says=says)
+        taps = [f'"model.layers.{i}.mlp.out"' for i in range(2)]
+        for mapping, says in (
+                (f"[[map]]\nreference = {taps[0]}\ntarget = {taps[0]}\n[[map]]\nreference = {taps[1]}\ntarget = {taps[0]}",
+                 "two taps to one"),
+                ('[[map]]\nreference = "a.*"\ntarget = "b"', "for one"),
+                ('[[map]]\nreference = "no.such.tap"\ntarget = "lm_head.out"', "no.such.tap"),
+                ('[[map]]\nreference = "lm_head.out"', "target")):
+            with self.subTest(mapping=mapping):
+                (FOLDER / "wrong.toml").write_text(mapping)
+                self.trouble(*pair("bf16"), "--mapping", "wrong.toml", "-o", "never.html", says=says)
+        (FOLDER / "wrong.toml").unlink()
+
+    def test_criteria_as_people_write_them(self):
+        self.trouble(*pair("bf16"), "--criterion", "topk>=80%", says="write topk>=0.8")
+        self.trouble(*pair("bf16"), "--criterion", "ulp<2", says="Write for instance ulp<=2")
+        self.trouble(*pair("bf16"), "--criterion", "kl<=", says="kl<=1e-4")
+        report = json.loads(run(*pair("bf16"), "--criterion", "ULP <= 2", "--format", "json").stdout)
+        self.assertEqual(report["tolerance"]["criteria"][0]["criterion"], "ulp<=2")
+
+    def test_shipped_profiles(self):
+        names = sorted(p.stem for p in (Path(SCHEMA).parents[2] / "resources/tolerance").glob("*.toml"))
+        text = self.trouble(*pair("bf16"), "--tolerance", "nosuch", says="nosuch")
+        listed = ", ".join(names)
+        self.assertIn(listed, text)
+        self.assertIn(listed, re.sub(r"\s+", " ", run("--help").stdout.decode()))
+        for name in names:
+            done = run(*pair("bf16"), "--tolerance", name, "--format", "json",
+                       *(["--repeat", "info.moire"] if name == "noise" else []))
+            report = json.loads(done.stdout)
+            self.assertEqual(report["tolerance"]["profile"], name)
+            path = Path(SCHEMA).parents[2] / "resources/tolerance" / f"{name}.toml"
+            if name != "noise":
+                same = run(*pair("bf16"), "--tolerance", path, "--format", "json")
+                self.assertEqual(same.stdout, done.stdout)
+        (FOLDER / "strict").write_text('name = "mine"\n[[tap]]\npattern = "*"\ncriterion = "abs<=1"\n')
+        mine = run(*pair("bf16"), "--tolerance", "./strict", "--format", "json")
+        (FOLDER / "strict").unlink()
+        self.assertEqual(json.loads(mine.stdout)["tolerance"]["profile"], "mine")
+
     def test_patterns(self):
         self.trouble(*pair("bf16"), "--taps", "no.such.*", says="no.such.*")
         self.trouble(*pair("bf16"), "--taps", "lm_head.out", "--taps", "nope", says="nope")
@@ -269,6 +353,9 @@ class Trouble(Case):
         self.trouble("export", "info.moire", "--npy", "never", "--sample", "nobody", says="nobody")
 
     def test_outputs(self):
+        self.trouble(*pair("bf16"), "-o", "report.foo", says="no format has the ending '.foo'")
+        self.assertEqual(run(*pair("bf16"), "--format", "text", "-o", "report.foo").returncode, 1)
+        self.assertEqual(run(*pair("bf16"), "-o", "report.txt").returncode, 1)
         self.trouble(*pair("bf16"), "-o", "no/such/folder/r.html", says="no/such/folder")
         self.trouble(*pair("bf16"), "-o", ".", says="folder")
         self.trouble(*pair("bf16"), "-o", "bf16.ref.moire", says="bf16.ref.moire")
@@ -398,6 +485,7 @@ class OtherCommands(Case):
         done = run("verify", damaged.name)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(b"model.layers.1.mlp.out", done.stdout)
+        self.assertEqual({run("verify", damaged.name, "--threads", n).stdout for n in (1, 2, 7)}, {done.stdout})
         damaged.unlink()
 
     def test_export(self):
