@@ -15,6 +15,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace moire::widgets {
 
 namespace {
@@ -190,7 +192,7 @@ void ComparisonView::placeActions(const QList<QAction*>& shown, QAction* lock)
 
 QVariantMap ComparisonView::layoutState() const
 {
-    return {{QStringLiteral("columns"), m_columns->saveState()},
+    return {{QStringLiteral("columns"), m_compact ? m_columnsState : m_columns->saveState()},
             {QStringLiteral("rows"), m_compact ? m_rowsState : m_rows->saveState()},
             {QStringLiteral("tab"), m_tab},
             {QStringLiteral("site"), m_compact && m_tabs->currentIndex() == 0}};
@@ -198,10 +200,12 @@ QVariantMap ComparisonView::layoutState() const
 
 void ComparisonView::restoreLayoutState(const QVariantMap& state)
 {
-    m_columns->restoreState(state.value(QStringLiteral("columns")).toByteArray());
+    m_columnsState = state.value(QStringLiteral("columns")).toByteArray();
     m_rowsState = state.value(QStringLiteral("rows")).toByteArray();
-    if (!m_compact)
+    if (!m_compact) {
+        m_columns->restoreState(m_columnsState);
         m_rows->restoreState(m_rowsState);
+    }
     const QString tab = state.value(QStringLiteral("tab")).toString();
     if (!tabNames().contains(tab))
         return;
@@ -255,24 +259,29 @@ void ComparisonView::resizeEvent(QResizeEvent* event)
 
 void ComparisonView::arrange(bool compact)
 {
-    const QByteArray widths = m_columns->saveState();
     const QString tab = m_tab;
     if (compact) {
+        m_columnsState = m_columns->saveState();
         if (isVisible())
             m_rowsState = m_rows->saveState();
         m_tabs->insertTab(0, m_inspectorPanel, QStringLiteral("Site"));
         m_columns->addWidget(m_tabsPanel);
+        // What the tabs show is wider than the site; a wide window has that much to spare.
+        constexpr int tabsShare = 27; // percent
+        const int tabsWidth = std::max(inspectorWidth, width() * tabsShare / 100);
+        m_columns->setSizes(
+            {samplesWidth, std::max(1, width() - samplesWidth - tabsWidth), tabsWidth});
     } else {
         m_tabs->removeTab(0);
         m_rows->addWidget(m_tabsPanel);
         m_columns->addWidget(m_inspectorPanel);
         m_inspectorPanel->show();
         m_rows->setStretchFactor(1, 0);
+        m_columns->restoreState(m_columnsState);
         if (!m_rows->restoreState(m_rowsState))
             m_rows->setSizes({m_rows->height() - tabsHeight - Look::gap, tabsHeight});
     }
     m_columns->setStretchFactor(2, 0);
-    m_columns->restoreState(widths);
     m_inspectorPanel->setFramed(!compact);
     m_compact = compact;
     if (compact && !m_tabAsked)

@@ -94,9 +94,9 @@ private:
     Panel* m_inspectorPanel = nullptr;
     QWidget* m_tabsPanel = nullptr;
     bool m_compact = false;
-    bool m_tabAsked = false; ///< by name: it stays in front of the site
-    QString m_tab;           ///< the last one that was not the site
-    QByteArray m_rowsState;  ///< of the roomy arrangement
+    bool m_tabAsked = false;                ///< by name: it stays in front of the site
+    QString m_tab;                          ///< the last one that was not the site
+    QByteArray m_rowsState, m_columnsState; ///< of the roomy arrangement
 };
 
 /// The first bitwise divergence of a report in its grid; the first site where there is none.

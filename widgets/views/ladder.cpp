@@ -19,8 +19,11 @@ namespace {
 constexpr int headHeight = 24;
 constexpr int rowHeight = 22;
 constexpr int barHeight = 12;
-constexpr int rankWidth = 40;
-constexpr int headWord = 48; // room of "target"
+constexpr int roomyRank = 40; // width of the ranks
+constexpr int narrowRank = 30;
+constexpr int narrowWidth = 360; // of the whole
+constexpr int rankRight = 22;    // where rank numbers end
+constexpr int headWord = 48;     // room of "target"
 constexpr int mostLabel = 128;
 constexpr int leastLabel = 28;
 constexpr int leastBar = 16;
@@ -42,6 +45,7 @@ double valueOf(const LadderEntry& entry, bool target)
 
 struct Ladder::Columns
 {
+    int rank = 0;                  ///< width of the ranks
     int label = 0;                 ///< width of a label
     int value = 0;                 ///< width of a number
     int bar = 0;                   ///< width of a full bar; 0: no room for bars
@@ -121,14 +125,16 @@ Ladder::Columns Ladder::columns() const
     for (const LadderEntry& entry : m_entries)
         for (const bool target : {false, true})
             at.value = std::max(at.value, paint::widthOf(small, valueText(entry, target)));
-    at.value += Look::inset;
-    const int room = width() - 2 * Look::inset - rankWidth - 2 * at.value;
+    const bool narrow = width() < narrowWidth;
+    at.value += narrow ? Look::step : Look::inset;
+    at.rank = narrow ? narrowRank : roomyRank;
+    const int room = width() - 2 * Look::inset - at.rank - 2 * at.value;
     at.lines = std::clamp((room - 2 * at.label) / 4, leastLines, mostLines);
     at.label = std::min(at.label, std::max(leastLabel, (room - at.lines) / 2));
     at.bar = std::min((room - at.lines) / 2 - at.label, mostBar);
     if (at.bar < leastBar)
         at.bar = 0;
-    at.reference = Look::inset + rankWidth;
+    at.reference = Look::inset + at.rank;
     at.target = at.reference + at.label + at.bar + at.value + at.lines;
     return at;
 }
@@ -246,11 +252,12 @@ void Ladder::paintEvent(QPaintEvent*)
     painter.setRenderHint(QPainter::Antialiasing);
     const Theme& theme = m_look.theme();
     const Columns at = columns();
-    paint::text(painter, QRect(Look::inset, 0, rankWidth, headHeight),
+    paint::text(painter, QRect(Look::inset, 0, at.rank, headHeight),
                 Qt::AlignLeft | Qt::AlignVCenter, m_rankHead, m_look.font(TextRole::Small),
                 theme.dim);
     for (int rank = 0; rank < shownRanks(); ++rank)
-        paint::text(painter, QRect(Look::inset, headHeight + rank * rowHeight, 24, rowHeight),
+        paint::text(painter,
+                    QRect(Look::inset, headHeight + rank * rowHeight, rankRight, rowHeight),
                     Qt::AlignRight | Qt::AlignVCenter, QString::number(rank + 1),
                     m_look.font(TextRole::MonoSmall), theme.dim);
     paintLines(painter, at);

@@ -51,8 +51,17 @@ QString causeText(const diff::Report& report)
     if (!report.cause.empty())
         sentences.append(QStringLiteral("Cause: ")
                          + QString::fromStdString(base::visibleText(report.cause)));
+    // A verdict that speaks of the tolerance has said it; how many criteria were met is in the tip.
+    if (report.verdict.find("olerance") == std::string::npos)
+        sentences.append(toleranceText(report));
+    sentences.removeAll(QString());
+    return sentences.join(QLatin1Char(' '));
+}
+
+QString toleranceText(const diff::Report& report)
+{
     if (report.toleranceProfile.empty())
-        return sentences.join(QLatin1Char(' '));
+        return {};
     const diff::CriterionOutcome* worst = nullptr;
     std::size_t failed = 0;
     std::uint64_t undecided = 0;
@@ -66,25 +75,22 @@ QString causeText(const diff::Report& report)
     }
     const QString profile = QString::fromStdString(base::visibleText(report.toleranceProfile));
     if (worst == nullptr)
-        sentences.append(
-            undecided == 0
-                ? QStringLiteral("Within the tolerance of %1.").arg(profile)
-                : QStringLiteral("Tolerance of %1: undecided at %2 sites, whose values were not "
-                                 "recorded.")
-                      .arg(profile)
-                      .arg(undecided));
-    else
-        sentences.append(
-            QStringLiteral("Beyond the tolerance of %1: %2 of %3 criteria not met, most often %4 "
-                           "for %5 (%6 of %7).")
-                .arg(profile)
-                .arg(failed)
-                .arg(report.tolerance.size())
-                .arg(QString::fromStdString(base::visibleText(worst->criterion)),
-                     QString::fromStdString(base::visibleText(worst->pattern)))
-                .arg(worst->failed)
-                .arg(worst->checked));
-    return sentences.join(QLatin1Char(' '));
+        return undecided == 0
+                   ? QStringLiteral("Within the tolerance of %1.").arg(profile)
+                   : QStringLiteral("Tolerance of %1: undecided at %2 sites, whose values were not "
+                                    "recorded.")
+                         .arg(profile)
+                         .arg(undecided);
+    return QStringLiteral(
+               "Beyond the tolerance of %1: %2 of %3 criteria not met, most often %4 for "
+               "%5 (%6 of %7).")
+        .arg(profile)
+        .arg(failed)
+        .arg(report.tolerance.size())
+        .arg(QString::fromStdString(base::visibleText(worst->criterion)),
+             QString::fromStdString(base::visibleText(worst->pattern)))
+        .arg(worst->failed)
+        .arg(worst->checked);
 }
 
 VerdictBar::VerdictBar(const Look& look, QWidget* parent)
@@ -125,6 +131,8 @@ void VerdictBar::setReport(const diff::Report& report)
     m_exit = report.exit;
     m_causeText = causeText(report);
     QStringList evidence;
+    if (const QString tolerance = toleranceText(report); !tolerance.isEmpty())
+        evidence.append(tolerance);
     for (const diff::CauseFinding& finding : report.causeFindings) {
         evidence.append(QString::fromStdString(base::visibleText(finding.sentence)));
         for (const std::string& fact : finding.evidence)

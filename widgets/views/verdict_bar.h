@@ -41,8 +41,11 @@ private:
     int m_exit = 0;
 };
 
-/// Second line of the verdict: why, and what a tolerance profile says; empty when a report holds
-/// neither.
+/// What a tolerance profile says of the report, in a sentence; empty without a profile.
+QString toleranceText(const diff::Report& report);
+
+/// Second line of the verdict: why, and what a tolerance profile says where the verdict does not;
+/// empty when a report holds neither.
 QString causeText(const diff::Report& report);
 
 /// The verdict as rich text: its first words (up to a colon) strong, names of taps monospaced,
