@@ -41,7 +41,7 @@ packages_build=(g++ cmake ninja-build ccache pkg-config python3 python3-venv
     libcli11-dev libspdlog-dev libeigen3-dev libpcre2-dev libutf8proc-dev libsentencepiece-dev
     fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji)
 packages_test=(clang-format hdf5-tools tidy)
-python_test=(numpy scipy h5py jsonschema tokenizers gguf junitparser)
+python_test=(numpy scipy h5py jinja2 jsonschema tokenizers gguf junitparser)
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then

@@ -24,6 +24,7 @@ struct TokenizeArguments
     std::string model;
     std::optional<std::string> text;
     std::optional<std::string> file;
+    bool chat = false;
     bool json = false;
 };
 

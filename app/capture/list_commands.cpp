@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "capture/task/prompts.h"
 #include "core/base/file.h"
 
 #include <algorithm>
@@ -73,11 +74,18 @@ Result<std::string> tokenizeCommand(const TokenizeArguments& arguments)
                                : base::readSmallFile(*arguments.file, largestFile);
     if (!text)
         return text.error();
-    const auto ids = (*tokenizer)->encode(*text);
-    if (!ids)
-        return ids.error();
+    capture::TextEncoding encoding{tokenizer->get(), {}, {}};
+    if (arguments.chat) {
+        auto found = capture::ChatTemplate::ofModel(arguments.model);
+        if (!found)
+            return found.error();
+        encoding.chat = *std::move(found);
+    }
+    const auto prompts = capture::promptsFromText(*text, encoding);
+    if (!prompts)
+        return prompts.error();
     std::string line;
-    for (const std::int32_t id : *ids) {
+    for (const std::int32_t id : prompts->front().ids) {
         if (!line.empty())
             line += arguments.json ? ", " : " ";
         line += std::to_string(id);

@@ -53,6 +53,8 @@ int runProgram(int argc, const char* const* argv)
     tokenizeApp.add_option("--text", tokenize.text, "The text")->type_name("STR");
     tokenizeApp.add_option("--file", tokenize.file, "A file, its bytes as they are")
         ->type_name("FILE");
+    tokenizeApp.add_flag("--chat", tokenize.chat,
+                         "The text is what a user says, put into the model's chat template");
     tokenizeApp.add_flag("--json", tokenize.json, "One JSON list");
     tokenizeApp.footer("Example:\n  moire-capture tokenize model/ --text 'Hello' --json");
     arguments.footer("Each command has its own --help.\n"

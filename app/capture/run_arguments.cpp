@@ -34,6 +34,11 @@ void addInputs(CLI::App& command, RunArguments& a)
         ->type_name("FILE")
         ->group(group);
     command
+        .add_flag("--chat", a.chat,
+                  "Texts are what a user says, put into the model's chat template; lines of "
+                  "--prompts may have \"messages\"")
+        ->group(group);
+    command
         .add_option("--replay-from", a.reference,
                     "Samples and tokens of another capture, to be scored")
         ->type_name("REF.moire")
@@ -130,6 +135,9 @@ Result<void> checkInputs(const RunArguments& a)
         return invalid("there is nothing to run", std::string("Give one of ") + inputs);
     if (given > 1)
         return invalid("there is more than one input", std::string("Give only one of ") + inputs);
+    if (a.chat && !a.text && !a.promptsFile)
+        return invalid("--chat needs a text to put into the chat template",
+                       "Give --text or --prompts with it, or leave it out");
     if (a.reference && a.options.maxNew > 0)
         return invalid(
             "--max-new does not go with --replay-from, which takes the tokens as they are",

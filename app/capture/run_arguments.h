@@ -21,6 +21,7 @@ struct RunArguments
     std::string model;
     std::optional<std::string> text;
     std::optional<std::string> promptsFile;
+    bool chat = false; ///< texts are what a user says
     std::optional<std::string> idsFile;
     std::optional<std::string> reference; ///< --replay-from
     std::vector<std::string> taps;

@@ -42,14 +42,17 @@ void remark(const RunArguments& arguments, const store::MappedRun& reference,
 Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
                                                const capture::Checkpoint& checkpoint)
 {
-    if (arguments.text) {
-        if (!checkpoint.tokenizer)
-            return checkpoint.tokenizerError;
-        return capture::promptsFromText(*arguments.text, *checkpoint.tokenizer);
+    capture::TextEncoding encoding{checkpoint.tokenizer.get(), checkpoint.tokenizerError, {}};
+    if (arguments.chat) {
+        auto found = capture::ChatTemplate::ofModel(arguments.model);
+        if (!found)
+            return found.error();
+        encoding.chat = *std::move(found);
     }
+    if (arguments.text)
+        return capture::promptsFromText(*arguments.text, encoding);
     if (arguments.promptsFile)
-        return capture::promptsFromFile(*arguments.promptsFile, checkpoint.tokenizer.get(),
-                                        checkpoint.tokenizerError);
+        return capture::promptsFromFile(*arguments.promptsFile, encoding);
     if (arguments.idsFile)
         return capture::promptsFromIds(*arguments.idsFile);
     const auto reference = store::MappedRun::open(*arguments.reference);

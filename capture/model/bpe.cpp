@@ -53,6 +53,7 @@ public:
     static Result<std::shared_ptr<const Tokenizer>> make(BpeDefinition definition);
 
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override;
+    Result<std::vector<std::int32_t>> encodeBare(std::string_view text) const override;
     std::string bytesOf(std::int32_t id) const override;
     bool knows(std::int32_t id) const override
     {
@@ -247,9 +248,20 @@ Result<std::shared_ptr<const Tokenizer>> ByteLevelBpe::make(BpeDefinition defini
 
 Result<std::vector<std::int32_t>> ByteLevelBpe::encode(std::string_view text) const
 {
+    const auto bare = encodeBare(text);
+    if (!bare)
+        return bare.error();
+    std::vector<std::int32_t> ids = m_definition.prefixIds;
+    ids.insert(ids.end(), bare->begin(), bare->end());
+    ids.insert(ids.end(), m_definition.suffixIds.begin(), m_definition.suffixIds.end());
+    return ids;
+}
+
+Result<std::vector<std::int32_t>> ByteLevelBpe::encodeBare(std::string_view text) const
+{
     try {
         const std::string valid = base::validUtf8(text);
-        std::vector<std::int32_t> ids = m_definition.prefixIds;
+        std::vector<std::int32_t> ids;
         for (const auto& part : m_rawTokens.split(valid)) {
             if (part.id != unknown) {
                 ids.push_back(part.id);
@@ -263,7 +275,6 @@ Result<std::vector<std::int32_t>> ByteLevelBpe::encode(std::string_view text) co
                     return done.error();
             }
         }
-        ids.insert(ids.end(), m_definition.suffixIds.begin(), m_definition.suffixIds.end());
         return ids;
     } catch (const std::bad_alloc&) {
         return Error{Errc::Internal, "not enough memory to tokenize the text", "",

@@ -22,6 +22,8 @@ public:
     /// Ids of `text` with the special tokens that the tokenizer itself adds (post-processor). Bytes
     /// that are not UTF-8 count as U+FFFD. Added tokens in the text are recognised.
     virtual Result<std::vector<std::int32_t>> encode(std::string_view text) const = 0;
+    /// The same without the special tokens that it adds, for text that has them already.
+    virtual Result<std::vector<std::int32_t>> encodeBare(std::string_view text) const = 0;
     /// The bytes that an id stands for in running text; "<id>" (e.g. "<509>") for an id it does not
     /// know.
     virtual std::string bytesOf(std::int32_t id) const = 0;

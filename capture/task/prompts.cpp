@@ -23,6 +23,7 @@ constexpr std::size_t largestFile = std::size_t{1} << 28U; ///< 256 MiB
 constexpr int deepestNesting = 16;
 constexpr auto lineForm =
     R"(A line is {"id": …, "text": … or "ids": […], "category"?, "choices"?, "label"?})";
+constexpr auto messageForm = R"(A message is {"role": "user", "content": "…"})";
 
 Error invalid(std::string sentence, std::string place, std::string hint)
 {
@@ -98,17 +99,66 @@ Result<trace::Sample> sampleFrom(const Json& line, const std::string& place)
     return sample;
 }
 
-Result<Prompt> promptFrom(const Json& line, const std::string& place, const Tokenizer* tokenizer,
-                          const Error& whyNot)
+/// The sample's text, made of a conversation where there is a template, and its ids.
+Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
+                                  const TextEncoding& encoding)
+{
+    if (encoding.tokenizer == nullptr)
+        return encoding.whyNoTokenizer;
+    auto text = encoding.chat->render(messages);
+    if (!text)
+        return text.error();
+    sample.text = base::validUtf8(*text);
+    auto ids = encoding.tokenizer->encodeBare(sample.text);
+    if (!ids)
+        return ids.error();
+    return promptOf(std::move(sample), *std::move(ids));
+}
+
+Result<Prompt> promptFromText(trace::Sample sample, std::string_view text,
+                              const TextEncoding& encoding)
+{
+    if (encoding.chat)
+        return promptFromMessages(std::move(sample), {{"user", std::string(text)}}, encoding);
+    if (encoding.tokenizer == nullptr)
+        return encoding.whyNoTokenizer;
+    sample.text = base::validUtf8(text);
+    auto ids = encoding.tokenizer->encode(text);
+    if (!ids)
+        return ids.error();
+    return promptOf(std::move(sample), *std::move(ids));
+}
+
+Result<std::vector<ChatMessage>> messagesFrom(const Json& list, const std::string& place)
+{
+    if (!list.is_array() || list.empty())
+        return invalid("\"messages\" is not a list of messages", place, messageForm);
+    std::vector<ChatMessage> messages;
+    for (const Json& entry : list) {
+        const auto word = [&](const char* key) {
+            return entry.is_object() && entry.contains(key) && entry.at(key).is_string();
+        };
+        if (!word("role") || !word("content"))
+            return invalid("a message has no \"role\" or no \"content\" that is a text", place,
+                           messageForm);
+        messages.push_back(
+            {entry.at("role").get<std::string>(), entry.at("content").get<std::string>()});
+    }
+    return messages;
+}
+
+Result<Prompt> promptFrom(const Json& line, const std::string& place, const TextEncoding& encoding)
 {
     if (!line.is_object())
         return invalid("the line is not an object", place, lineForm);
     auto sample = sampleFrom(line, place);
     if (!sample)
         return sample.error();
-    if (line.contains("text") == line.contains("ids"))
-        return invalid("the line has " + std::string(line.contains("ids") ? "both" : "neither")
-                           + " of \"text\" and \"ids\"",
+    const std::size_t given = line.count("text") + line.count("ids") + line.count("messages");
+    if (given != 1)
+        return invalid(given == 0
+                           ? "the line has neither \"text\" nor \"ids\""
+                           : "the line has more than one of \"text\", \"ids\" and \"messages\"",
                        place, lineForm);
     if (line.contains("ids")) {
         if (!line.at("ids").is_array())
@@ -118,15 +168,18 @@ Result<Prompt> promptFrom(const Json& line, const std::string& place, const Toke
             return ids.error();
         return promptOf(*std::move(sample), *std::move(ids));
     }
+    if (line.contains("messages")) {
+        if (!encoding.chat)
+            return invalid("the line is a conversation", place,
+                           "Add --chat, which puts it into the model's chat template");
+        const auto messages = messagesFrom(line.at("messages"), place);
+        if (!messages)
+            return messages.error();
+        return promptFromMessages(*std::move(sample), *messages, encoding);
+    }
     if (!line.at("text").is_string())
         return invalid("\"text\" is not a text", place, lineForm);
-    if (tokenizer == nullptr)
-        return whyNot;
-    sample->text = line.at("text").get<std::string>();
-    auto ids = tokenizer->encode(sample->text);
-    if (!ids)
-        return ids.error();
-    return promptOf(*std::move(sample), *std::move(ids));
+    return promptFromText(*std::move(sample), line.at("text").get<std::string>(), encoding);
 }
 
 /// Gives names to those without, refuses a name that is there twice.
@@ -146,19 +199,18 @@ Result<void> nameSamples(std::vector<Prompt>& prompts, const std::string& place)
 
 } // namespace
 
-Result<std::vector<Prompt>> promptsFromText(std::string_view text, const Tokenizer& tokenizer)
+Result<std::vector<Prompt>> promptsFromText(std::string_view text, const TextEncoding& encoding)
 {
-    auto ids = tokenizer.encode(text);
-    if (!ids)
-        return ids.error();
     trace::Sample sample;
     sample.id = "0";
-    sample.text = base::validUtf8(text);
-    return std::vector<Prompt>{promptOf(std::move(sample), *std::move(ids))};
+    auto prompt = promptFromText(std::move(sample), text, encoding);
+    if (!prompt)
+        return prompt.error();
+    return std::vector<Prompt>{*std::move(prompt)};
 }
 
 Result<std::vector<Prompt>> promptsFromFile(const std::filesystem::path& path,
-                                            const Tokenizer* tokenizer, const Error& whyNot)
+                                            const TextEncoding& encoding)
 {
     const auto text = base::readSmallFile(path, largestFile);
     if (!text)
@@ -175,7 +227,7 @@ Result<std::vector<Prompt>> promptsFromFile(const std::filesystem::path& path,
         const auto parsed = parseJson(line, place, deepestNesting);
         if (!parsed)
             return invalid(parsed.error().sentence, place, lineForm);
-        auto prompt = promptFrom(*parsed, place, tokenizer, whyNot);
+        auto prompt = promptFrom(*parsed, place, encoding);
         if (!prompt)
             return prompt.error();
         prompts.push_back(*std::move(prompt));

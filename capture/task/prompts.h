@@ -5,10 +5,12 @@
 
 #include "capture/model/prompt.h"
 #include "capture/model/tokenizer.h"
+#include "capture/task/chat_template.h"
 #include "core/base/result.h"
 #include "core/trace/run.h"
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,14 +18,24 @@
 /// place: "0", "1", …
 namespace moire::capture {
 
-/// A text as one sample, with the special tokens that the tokenizer itself adds.
-Result<std::vector<Prompt>> promptsFromText(std::string_view text, const Tokenizer& tokenizer);
+/// How texts become ids.
+struct TextEncoding
+{
+    const Tokenizer* tokenizer = nullptr; ///< may be null where no text comes
+    Error whyNoTokenizer;                 ///< the error for one that comes all the same
+    /// How conversations become texts; a text then is what the user says. Without it texts are
+    /// raw, with the special tokens that the tokenizer itself adds, and conversations are refused.
+    std::optional<ChatTemplate> chat;
+};
 
-/// JSONL: a line is {"id", "text" | "ids", "category"?, "choices"?, "label"?}; other fields are
-/// left alone, empty lines skipped. `tokenizer` may be null when no line has a text; `whyNot` then
-/// is the error for one that has. Errors: Invalid and Damaged name the line; an id twice.
+/// A text as one sample.
+Result<std::vector<Prompt>> promptsFromText(std::string_view text, const TextEncoding& encoding);
+
+/// JSONL: a line is {"id", "text" | "messages" | "ids", "category"?, "choices"?, "label"?}, where
+/// messages are a list of {"role", "content"}; other fields are left alone, empty lines skipped.
+/// Errors: Invalid and Damaged name the line; an id twice.
 Result<std::vector<Prompt>> promptsFromFile(const std::filesystem::path& path,
-                                            const Tokenizer* tokenizer, const Error& whyNot);
+                                            const TextEncoding& encoding);
 
 /// JSON: a list of token ids, or a list of such lists.
 Result<std::vector<Prompt>> promptsFromIds(const std::filesystem::path& path);

@@ -21,6 +21,7 @@ private Q_SLOTS:
     void initTestCase();
     void textIsOneSample();
     void linesBecomeSamples();
+    void conversationsBecomeText();
     void idListsBecomeSamples();
     void badLinesAreRefused_data();
     void badLinesAreRefused();
@@ -32,6 +33,7 @@ private Q_SLOTS:
 
 private:
     std::filesystem::path write(const QByteArray& text);
+    TextEncoding encoding() const { return {m_tokenizer.get(), {}, {}}; }
     QTemporaryDir m_folder;
     std::shared_ptr<const Tokenizer> m_tokenizer;
 };
@@ -58,14 +60,14 @@ std::filesystem::path PromptsTest::write(const QByteArray& text)
 
 void PromptsTest::textIsOneSample()
 {
-    const auto prompts = promptsFromText("aba", *m_tokenizer);
+    const auto prompts = promptsFromText("aba", encoding());
     QVERIFY(prompts);
     QCOMPARE(prompts->size(), std::size_t{1});
     QCOMPARE(prompts->front().ids, (Ids{3, 2, 0}));
     QCOMPARE(prompts->front().promptLength, 3U);
     QCOMPARE(prompts->front().sample.id, std::string("0"));
     QCOMPARE(prompts->front().sample.text, std::string("aba"));
-    const auto bad = promptsFromText("a\xff", *m_tokenizer);
+    const auto bad = promptsFromText("a\xff", encoding());
     QVERIFY(bad);
     QCOMPARE(bad->front().sample.text, std::string("a\xEF\xBF\xBD"));
 }
@@ -77,7 +79,7 @@ void PromptsTest::linesBecomeSamples()
                             "\n  \n"
                             "{\"ids\": [2, 1], \"label\": 7, \"category\": null}\n"
                             "{\"id\": 12, \"text\": \"\"}");
-    const auto prompts = promptsFromFile(path, m_tokenizer.get(), {});
+    const auto prompts = promptsFromFile(path, encoding());
     QVERIFY2(prompts, prompts ? "" : prompts.error().text().c_str());
     QCOMPARE(prompts->size(), std::size_t{3});
     const Prompt& first = (*prompts)[0];
@@ -93,6 +95,30 @@ void PromptsTest::linesBecomeSamples()
     QCOMPARE(second.ids, (Ids{2, 1}));
     QCOMPARE(second.promptLength, 2U);
     QCOMPARE((*prompts)[2].sample.id, std::string("12"));
+}
+
+void PromptsTest::conversationsBecomeText()
+{
+    TextEncoding withChat = encoding();
+    auto chat =
+        ChatTemplate::parse("<s>{% for m in messages %}{{ m.content }}{% endfor %}b", "here", {});
+    QVERIFY(chat);
+    withChat.chat = *chat;
+    const auto text = promptsFromText("a", withChat);
+    QVERIFY(text);
+    QCOMPARE(text->front().ids, (Ids{3, 2})); // the template's own <s>, none of the tokenizer's
+    QCOMPARE(text->front().sample.text, std::string("<s>ab"));
+    const QByteArray line = "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"},"
+                            " {\"role\": \"assistant\", \"content\": \"a\"}]}";
+    const auto lines = promptsFromFile(write(line), withChat);
+    QVERIFY(lines);
+    QCOMPARE(lines->front().ids, (Ids{3, 0, 2}));
+    const auto raw = promptsFromFile(write(line), encoding());
+    QVERIFY(!raw);
+    QVERIFY(raw.error().hint.find("--chat") != std::string::npos);
+    for (const char* bad : {"{\"messages\": []}", "{\"messages\": [1]}", "{\"messages\": \"a\"}",
+                            "{\"messages\": [{\"role\": \"user\"}]}"})
+        QVERIFY2(!promptsFromFile(write(bad), withChat), bad);
 }
 
 void PromptsTest::idListsBecomeSamples()
@@ -117,7 +143,7 @@ void PromptsTest::badLinesAreRefused_data()
     QTest::newRow("two values") << QByteArray("{\"text\": \"a\"} {}") << QByteArray("line 1");
     QTest::newRow("not an object") << QByteArray("[1]") << QByteArray("not an object");
     QTest::newRow("neither") << QByteArray("{\"id\": \"x\"}") << QByteArray("neither");
-    QTest::newRow("both") << QByteArray("{\"text\": \"a\", \"ids\": [1]}") << QByteArray("both");
+    QTest::newRow("both") << QByteArray("{\"text\": \"a\", \"ids\": [1]}") << QByteArray("more than one");
     QTest::newRow("text a number") << QByteArray("{\"text\": 1}") << QByteArray("text");
     QTest::newRow("ids a number") << QByteArray("{\"ids\": 1}") << QByteArray("ids");
     QTest::newRow("id half") << QByteArray("{\"ids\": [1.5]}") << QByteArray("whole number");
@@ -141,7 +167,7 @@ void PromptsTest::badLinesAreRefused()
 {
     QFETCH(QByteArray, text);
     QFETCH(QByteArray, named);
-    const auto prompts = promptsFromFile(write(text), m_tokenizer.get(), {});
+    const auto prompts = promptsFromFile(write(text), encoding());
     QVERIFY(!prompts);
     QCOMPARE(prompts.error().code, Errc::Invalid);
     const std::string said = prompts.error().text();
@@ -168,16 +194,16 @@ void PromptsTest::badIdFilesAreRefused()
 void PromptsTest::textWithoutTokenizerIsRefused()
 {
     const Error whyNot{Errc::NotFound, "the model folder has no tokenizer.json", "", ""};
-    const auto text = promptsFromFile(write("{\"text\": \"a\"}"), nullptr, whyNot);
+    const auto text = promptsFromFile(write("{\"text\": \"a\"}"), {nullptr, whyNot, {}});
     QVERIFY(!text);
     QCOMPARE(text.error().sentence, whyNot.sentence);
-    QVERIFY(promptsFromFile(write("{\"ids\": [1]}"), nullptr, whyNot));
+    QVERIFY(promptsFromFile(write("{\"ids\": [1]}"), {nullptr, whyNot, {}}));
 }
 
 void PromptsTest::missingFilesAreRefused()
 {
     const std::filesystem::path nowhere = m_folder.filePath("nowhere").toStdString();
-    QVERIFY(!promptsFromFile(nowhere, m_tokenizer.get(), {}));
+    QVERIFY(!promptsFromFile(nowhere, encoding()));
     QVERIFY(!promptsFromIds(nowhere));
     QVERIFY(!promptsFromIds(m_folder.path().toStdString()));
     QVERIFY(!expandTapPatterns({"@" + nowhere.string()}));
