@@ -4,6 +4,7 @@
 #include "widgets/views/inspector.h"
 
 #include "core/base/text.h"
+#include "widgets/views/absence.h"
 #include "widgets/views/heat_map_view.h"
 
 #include <QScrollArea>
@@ -96,7 +97,6 @@ void Inspector::refresh()
 
 void Inspector::showState(const diff::Site* site)
 {
-    const SampleEntry& sample = *m_cursor.sample();
     if (site != nullptr && site->state == diff::Site::State::NotRecorded) {
         Q_EMIT stateChanged(QStringLiteral("Not recorded"),
                             QStringLiteral("This tap holds no values at this token in one of the "
@@ -107,18 +107,8 @@ void Inspector::showState(const diff::Site* site)
             QStringLiteral("Could not be read"),
             QString::fromStdString(base::visibleText(m_details.site().error->text())),
             QStringLiteral("Press F5 to open the files again."));
-    } else if (sample.emptyCell(m_cursor.place().column) == cell::notComparable) {
-        Q_EMIT stateChanged(
-            QStringLiteral("Not comparable"),
-            QStringLiteral("The texts part at token %1; behind it the two runs see different "
-                           "tokens.")
-                .arg(sample.split.value_or(0)),
-            QStringLiteral("To compare further, score the target on the reference's tokens "
-                           "(moire-capture run --replay-from)."));
-    } else {
-        Q_EMIT stateChanged(QStringLiteral("Not recorded"),
-                            QStringLiteral("No pass of the model was recorded at this token."),
-                            QStringLiteral("Choose a token whose column is not hatched."));
+    } else if (const auto absence = absenceOfRow(m_cursor)) {
+        Q_EMIT stateChanged(absence->title, absence->sentence, absence->hint);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "widgets/views/logits_view.h"
 
 #include "core/base/text.h"
+#include "widgets/views/absence.h"
 #include "widgets/views/top_k_view.h"
 
 #include <QBoxLayout>
@@ -103,12 +104,16 @@ void LogitsView::refresh()
         m_stack->setCurrentWidget(m_facts);
         return;
     }
+    m_stack->setCurrentWidget(m_state);
+    if (const auto absence = absenceOfRow(m_cursor)) {
+        m_state->setState(absence->title, absence->sentence, absence->hint);
+        return;
+    }
     m_state->setState(QStringLiteral("No logits here"),
                       detail.error
                           ? QString::fromStdString(base::visibleText(detail.error->text()))
                           : QStringLiteral("No logits were recorded at this token in both runs."),
-                      QStringLiteral("Choose a token whose column is not hatched."));
-    m_stack->setCurrentWidget(m_state);
+                      QStringLiteral("Capture both runs with the tap lm_head.out."));
 }
 
 void LogitsView::refreshPlot()

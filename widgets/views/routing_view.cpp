@@ -4,6 +4,7 @@
 #include "widgets/views/routing_view.h"
 
 #include "core/base/text.h"
+#include "widgets/views/absence.h"
 #include "widgets/views/fact_table.h"
 
 #include <QBoxLayout>
@@ -135,6 +136,11 @@ void RoutingView::refreshExperts()
         return;
     const std::vector<LadderEntry> entries =
         detail.value ? expertLadder(*detail.value) : std::vector<LadderEntry>{};
+    if (const auto absence = absenceOfRow(m_cursor)) {
+        m_expertsState->setState(absence->title, absence->sentence, absence->hint);
+        m_expertsStack->setCurrentWidget(m_expertsState);
+        return;
+    }
     if (entries.empty()) {
         m_expertsState->setState(
             QStringLiteral("No routes here"),

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/report/number.h"
+#include "widgets/views/absence.h"
 
 #include <QStackedLayout>
 
@@ -56,12 +57,17 @@ void TopKView::refresh()
 {
     const auto& detail = m_details.logits();
     const ComparedPointer& compared = m_cursor.compared();
+    if (const auto absence = absenceOfRow(m_cursor)) {
+        m_state->setState(absence->title, absence->sentence, absence->hint);
+        m_stack->setCurrentWidget(m_state);
+        return;
+    }
     if (!compared || !detail.value || detail.value->ladder.empty()) {
         m_state->setState(
             QStringLiteral("No ranking here"),
             detail.error ? QString::fromStdString(base::visibleText(detail.error->text()))
                          : QStringLiteral("No logits were recorded at this token in both runs."),
-            QStringLiteral("Choose a token whose column is not hatched."));
+            QStringLiteral("Capture both runs with the tap lm_head.out."));
         m_stack->setCurrentWidget(m_state);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "widgets/plot/heat_raster.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ private Q_SLOTS:
     void smallestIsUnlikeEqual();
     void inkIsReadable();
     void emptyGrid();
+    void pageHasTheSameTheme();
 };
 
 void HeatRasterTest::poolingKeepsEveryCell()
@@ -178,6 +180,31 @@ void HeatRasterTest::emptyGrid()
     const QImage image = renderHeat({}, {QRectF(), QSize(10, 10)}, {}, theme, {});
     QCOMPARE(image.size(), QSize(10, 10));
     QVERIFY(HeatGrid().isEmpty());
+}
+
+/// The report's style sheet names the window's colours.
+void HeatRasterTest::pageHasTheSameTheme()
+{
+    QFile file(qEnvironmentVariable("MOIRE_SOURCE")
+               + QStringLiteral("/resources/report/report.css"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString sheet = QString::fromUtf8(file.readAll());
+    const QStringList roots = sheet.split(QStringLiteral(":root{")).mid(1);
+    QCOMPARE(roots.size(), 2); // light, then dark
+    for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark}) {
+        const QString root = roots[kind == ThemeKind::Light ? 0 : 1].section('}', 0, 0);
+        const Theme theme = Theme::load(kind);
+        for (const auto& [name, colour] :
+             {std::pair("ground", theme.ground), std::pair("panel", theme.panel),
+              std::pair("line", theme.line), std::pair("ink", theme.ink),
+              std::pair("dim", theme.dim), std::pair("reference", theme.reference),
+              std::pair("target", theme.target), std::pair("differs", theme.differInk),
+              std::pair("differs-ground", theme.differGround)}) {
+            const QString text =
+                root.section(QStringLiteral("--%1:").arg(name), 1, 1).section(';', 0, 0);
+            QVERIFY2(QColor(text) == colour, name);
+        }
+    }
 }
 
 QTEST_MAIN(HeatRasterTest)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "tests/widgets/made_comparison.h"
+#include "widgets/views/absence.h"
 #include "widgets/views/comparison_view.h"
 #include "widgets/views/ladder.h"
 #include "widgets/views/routing_view.h"
@@ -40,6 +41,7 @@ private Q_SLOTS:
     void overviewGoesAnywhere();
     void routesInWords();
     void causeInWords();
+    void absenceInWords();
 };
 
 namespace {
@@ -471,6 +473,23 @@ void ViewsTest::causeInWords()
                             "kl<=1e-4 for lm_head.out (3 of 10)."));
     report.verdict = "Beyond tolerance (bf16) in 3 of 10 checks."; // has said it
     QCOMPARE(causeText(report), QString());
+}
+
+void ViewsTest::absenceInWords()
+{
+    test::MadeModel model;
+    model.samples = {{"parts", 4, 6, 6, 0}, {"whole", 4, 6, std::nullopt, 0}};
+    Cursor cursor;
+    QVERIFY(!absenceOfRow(cursor)); // nothing is compared
+    cursor.setCompared(test::madeComparison(model));
+    QVERIFY(cursor.compared());
+    cursor.moveTo(Place{0, 2, 0});
+    QVERIFY(!absenceOfRow(cursor));
+    cursor.moveColumn(8); // behind the split
+    QCOMPARE(absenceOfRow(cursor)->title, QStringLiteral("Not comparable"));
+    QVERIFY(absenceOfRow(cursor)->sentence.contains(QStringLiteral("token 6")));
+    cursor.moveTo(Place{1, 9, 0}); // the last token is predicted, not passed
+    QCOMPARE(absenceOfRow(cursor)->title, QStringLiteral("Not recorded"));
 }
 
 QTEST_MAIN(ViewsTest)
