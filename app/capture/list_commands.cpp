@@ -11,7 +11,7 @@ namespace moire::app {
 
 namespace {
 
-/// A folder needs only its tokenizer.json for this, not a whole model.
+/// A folder needs only its tokenizer for this, not a whole model.
 Result<std::shared_ptr<const capture::Tokenizer>> tokenizerOf(const std::string& model)
 {
     std::error_code ignored;

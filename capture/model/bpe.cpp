@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -47,7 +48,7 @@ Error damaged(std::string sentence)
             "Get the tokenizer's file again, or give ids (--ids)"};
 }
 
-class ByteLevelBpe : public Tokenizer
+class Bpe : public Tokenizer
 {
 public:
     static Result<std::shared_ptr<const Tokenizer>> make(BpeDefinition definition);
@@ -64,22 +65,24 @@ public:
     std::uint64_t digest() const override { return m_digest; }
 
 private:
-    ByteLevelBpe(BpeDefinition definition, PreTokenizer split, PreTokenizer byteLevel)
+    Bpe(BpeDefinition definition, PreTokenizer split, PreTokenizer byteLevel)
         : m_definition(std::move(definition))
         , m_split(std::move(split))
         , m_byteLevel(std::move(byteLevel))
     {}
     Result<void> takeVocabulary();
     Result<void> takeMerges();
+    Result<void> takeScores();
+    void addSplits(std::string_view spelling, std::int32_t id, std::uint32_t rank);
     Result<void> takeAddedTokens();
     std::uint64_t computeDigest() const;
-    std::string normalised(const std::string& text) const
-    {
-        return m_definition.normalizer.empty() ? text : normalFormC(text);
-    }
+    std::string normalised(const std::string& text) const;
 
-    Result<void> encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const;
+    Result<void> encodePlain(std::string_view text, bool first,
+                             std::vector<std::int32_t>& ids) const;
     void encodePiece(std::string_view piece, std::vector<std::int32_t>& ids) const;
+    std::vector<std::int32_t> bytesOfPiece(std::string_view piece) const;
+    std::vector<std::int32_t> charactersOfPiece(std::string_view piece) const;
 
     BpeDefinition m_definition;       ///< vocabulary and merges are given up once taken
     PreTokenizer m_split;             ///< all patterns but the last stage's
@@ -88,6 +91,7 @@ private:
     std::vector<bool> m_known;        ///< by id
     IdByText m_idOfSpelling;          ///< of the vocabulary, not of added tokens
     IdByText m_idOfBytes;             ///< whole pieces, with ignoreMerges only
+    /// Tokens of single bytes; with CharacterSpelling those like "<0x0A>".
     std::array<std::int32_t, byteCount> m_idOfByte{};
     BpeMerges m_merges;
     AddedTokenFinder m_rawTokens;        ///< found before the normalizer
@@ -95,7 +99,14 @@ private:
     std::uint64_t m_digest = 0;
 };
 
-std::string ByteLevelBpe::bytesOf(std::int32_t id) const
+std::string Bpe::normalised(const std::string& text) const
+{
+    const auto& characters = m_definition.characters;
+    const std::string normal = m_definition.normalizer.empty() ? text : normalFormC(text);
+    return characters && characters->inNormalizer ? marked(normal, *characters, true) : normal;
+}
+
+std::string Bpe::bytesOf(std::int32_t id) const
 {
     if (knows(id))
         return m_bytes[static_cast<std::size_t>(id)];
@@ -103,7 +114,7 @@ std::string ByteLevelBpe::bytesOf(std::int32_t id) const
     return shown.append(std::to_string(id)).append(1, '>');
 }
 
-Result<void> ByteLevelBpe::takeVocabulary()
+Result<void> Bpe::takeVocabulary()
 {
     const auto& vocabulary = m_definition.vocabulary;
     if (vocabulary.size() > static_cast<std::size_t>(largestId))
@@ -117,22 +128,25 @@ Result<void> ByteLevelBpe::takeVocabulary()
             continue;
         const auto id = static_cast<std::int32_t>(i);
         m_idOfSpelling.emplace(spelling, id);
-        const auto bytes = bytesFromSpelling(spelling);
+        const auto& characters = m_definition.characters;
+        const auto bytes = characters ? std::optional(bytesOfCharacters(spelling, *characters))
+                                      : bytesFromSpelling(spelling);
         m_bytes[i] = bytes.value_or(spelling);
         m_known[i] = true;
         if (!bytes)
             continue;
-        if (bytes->size() == 1)
+        const bool byteToken = !characters || isByteToken(spelling);
+        if (bytes->size() == 1 && byteToken)
             m_idOfByte[static_cast<std::uint8_t>(bytes->front())] = id;
         if (m_definition.ignoreMerges)
-            m_idOfBytes.emplace(*bytes, id);
+            m_idOfBytes.emplace(characters ? spelling : *bytes, id);
     }
     if (m_idOfSpelling.empty())
         return damaged("the vocabulary is empty");
     return {};
 }
 
-Result<void> ByteLevelBpe::takeMerges()
+Result<void> Bpe::takeMerges()
 {
     std::uint32_t rank = 0;
     for (const std::string& merge : m_definition.merges) {
@@ -154,7 +168,47 @@ Result<void> ByteLevelBpe::takeMerges()
     return {};
 }
 
-Result<void> ByteLevelBpe::takeAddedTokens()
+Result<void> Bpe::takeScores()
+{
+    const std::vector<float>& scores = m_definition.scores;
+    if (scores.empty())
+        return {};
+    if (scores.size() != m_definition.vocabulary.size())
+        return damaged("there are not as many scores as tokens");
+    std::vector<std::int32_t> order;
+    for (const auto& [spelling, id] : m_idOfSpelling)
+        order.push_back(id);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        const float first = scores[static_cast<std::size_t>(a)];
+        const float second = scores[static_cast<std::size_t>(b)];
+        return first != second ? first > second : a < b;
+    });
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto place = static_cast<std::size_t>(order[i]);
+        if (std::isnan(scores[place]))
+            return damaged("the score of the token " + std::to_string(order[i]) + " is no number");
+        if (i > 0 && scores[place] != scores[static_cast<std::size_t>(order[i - 1])])
+            rank = static_cast<std::uint32_t>(i);
+        addSplits(m_definition.vocabulary[place], order[i], rank);
+    }
+    return {};
+}
+
+/// Every way to put a token together of two others.
+void Bpe::addSplits(std::string_view spelling, std::int32_t id, std::uint32_t rank)
+{
+    if (isByteToken(spelling))
+        return;
+    for (std::size_t cut = 1; cut < spelling.size(); ++cut) {
+        const auto first = m_idOfSpelling.find(spelling.substr(0, cut));
+        const auto second = m_idOfSpelling.find(spelling.substr(cut));
+        if (first != m_idOfSpelling.end() && second != m_idOfSpelling.end())
+            m_merges.add(first->second, second->second, rank, id);
+    }
+}
+
+Result<void> Bpe::takeAddedTokens()
 {
     std::vector<BpeDefinition::Added> raw;
     std::vector<BpeDefinition::Added> afterNormalizer;
@@ -183,7 +237,7 @@ Result<void> ByteLevelBpe::takeAddedTokens()
     return {};
 }
 
-std::uint64_t ByteLevelBpe::computeDigest() const
+std::uint64_t Bpe::computeDigest() const
 {
     // Sums are free of order; a rank, an id or a place is part of what is summed.
     std::uint64_t sum = 0;
@@ -202,6 +256,10 @@ std::uint64_t ByteLevelBpe::computeDigest() const
     add("normalizer", 0, m_definition.normalizer);
     add("switches", (m_definition.addPrefixSpace ? 1U : 0U) | (m_definition.ignoreMerges ? 2U : 0U),
         "");
+    for (std::size_t id = 0; id < m_definition.scores.size(); ++id)
+        add("score", id, std::to_string(m_definition.scores[id]));
+    if (const auto& c = m_definition.characters)
+        add("characters", switchesOf(*c), "");
     for (std::size_t i = 0; i < m_definition.prefixIds.size(); ++i)
         add("prefix", i, std::to_string(m_definition.prefixIds[i]));
     for (std::size_t i = 0; i < m_definition.suffixIds.size(); ++i)
@@ -209,7 +267,7 @@ std::uint64_t ByteLevelBpe::computeDigest() const
     return sum;
 }
 
-Result<std::shared_ptr<const Tokenizer>> ByteLevelBpe::make(BpeDefinition definition)
+Result<std::shared_ptr<const Tokenizer>> Bpe::make(BpeDefinition definition)
 {
     if (!definition.normalizer.empty() && definition.normalizer != "NFC")
         return Error{Errc::Unsupported,
@@ -227,11 +285,13 @@ Result<std::shared_ptr<const Tokenizer>> ByteLevelBpe::make(BpeDefinition defini
     auto byteLevel = PreTokenizer::compile(lastStage);
     if (!byteLevel)
         return byteLevel.error();
-    const std::shared_ptr<ByteLevelBpe> made(
-        new ByteLevelBpe(std::move(definition), std::move(*split), std::move(*byteLevel)));
+    const std::shared_ptr<Bpe> made(
+        new Bpe(std::move(definition), std::move(*split), std::move(*byteLevel)));
     if (auto done = made->takeVocabulary(); !done)
         return done.error();
     if (auto done = made->takeMerges(); !done)
+        return done.error();
+    if (auto done = made->takeScores(); !done)
         return done.error();
     if (auto done = made->takeAddedTokens(); !done)
         return done.error();
@@ -243,10 +303,11 @@ Result<std::shared_ptr<const Tokenizer>> ByteLevelBpe::make(BpeDefinition defini
                                + " to every text and does not know it");
     made->m_definition.vocabulary = {};
     made->m_definition.merges = {};
+    made->m_definition.scores = {};
     return std::shared_ptr<const Tokenizer>(made);
 }
 
-Result<std::vector<std::int32_t>> ByteLevelBpe::encode(std::string_view text) const
+Result<std::vector<std::int32_t>> Bpe::encode(std::string_view text) const
 {
     const auto bare = encodeBare(text);
     if (!bare)
@@ -257,7 +318,7 @@ Result<std::vector<std::int32_t>> ByteLevelBpe::encode(std::string_view text) co
     return ids;
 }
 
-Result<std::vector<std::int32_t>> ByteLevelBpe::encodeBare(std::string_view text) const
+Result<std::vector<std::int32_t>> Bpe::encodeBare(std::string_view text) const
 {
     try {
         const std::string valid = base::validUtf8(text);
@@ -269,9 +330,11 @@ Result<std::vector<std::int32_t>> ByteLevelBpe::encodeBare(std::string_view text
             }
             const std::string normal = normalised(std::string(part.text));
             for (const auto& inner : m_normalisedTokens.split(normal)) {
+                const bool first =
+                    part.text.data() == valid.data() && inner.text.data() == normal.data();
                 if (inner.id != unknown)
                     ids.push_back(inner.id);
-                else if (auto done = encodePlain(inner.text, ids); !done)
+                else if (auto done = encodePlain(inner.text, first, ids); !done)
                     return done.error();
             }
         }
@@ -282,8 +345,17 @@ Result<std::vector<std::int32_t>> ByteLevelBpe::encodeBare(std::string_view text
     }
 }
 
-Result<void> ByteLevelBpe::encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const
+Result<void> Bpe::encodePlain(std::string_view text, bool first,
+                              std::vector<std::int32_t>& ids) const
 {
+    if (m_definition.characters) {
+        const CharacterSpelling& spelling = *m_definition.characters;
+        const std::string own =
+            spelling.inNormalizer ? std::string(text) : marked(text, spelling, first);
+        for (std::string_view rest = own; !rest.empty();)
+            encodePiece(takePiece(rest, spelling), ids);
+        return {};
+    }
     const auto pieces = m_split.split(text);
     if (!pieces)
         return pieces.error();
@@ -299,12 +371,20 @@ Result<void> ByteLevelBpe::encodePlain(std::string_view text, std::vector<std::i
     return {};
 }
 
-void ByteLevelBpe::encodePiece(std::string_view piece, std::vector<std::int32_t>& ids) const
+void Bpe::encodePiece(std::string_view piece, std::vector<std::int32_t>& ids) const
 {
     if (const auto whole = m_idOfBytes.find(piece); whole != m_idOfBytes.end()) {
         ids.push_back(whole->second);
         return;
     }
+    std::vector<std::int32_t> symbols =
+        m_definition.characters ? charactersOfPiece(piece) : bytesOfPiece(piece);
+    m_merges.merge(symbols);
+    ids.insert(ids.end(), symbols.begin(), symbols.end());
+}
+
+std::vector<std::int32_t> Bpe::bytesOfPiece(std::string_view piece) const
+{
     std::vector<std::int32_t> symbols;
     symbols.reserve(piece.size());
     for (const char byte : piece) {
@@ -313,8 +393,35 @@ void ByteLevelBpe::encodePiece(std::string_view piece, std::vector<std::int32_t>
         if (stood != unknown)
             symbols.push_back(stood);
     }
-    m_merges.merge(symbols);
-    ids.insert(ids.end(), symbols.begin(), symbols.end());
+    return symbols;
+}
+
+/// A character without a token is the tokens of its bytes where all of them are there, else the
+/// unknown token.
+std::vector<std::int32_t> Bpe::charactersOfPiece(std::string_view piece) const
+{
+    std::vector<std::int32_t> symbols;
+    bool afterUnknown = false;
+    while (!piece.empty()) {
+        const std::string_view character = piece.substr(0, firstCharacterLength(piece));
+        piece.remove_prefix(character.size());
+        const auto found = m_idOfSpelling.find(character);
+        const bool byBytes = found == m_idOfSpelling.end() && m_definition.characters->byteTokens
+                             && std::all_of(character.begin(), character.end(), [&](char byte) {
+                                    return m_idOfByte[static_cast<std::uint8_t>(byte)] != unknown;
+                                });
+        const bool isUnknown = found == m_idOfSpelling.end() && !byBytes;
+        if (byBytes)
+            for (const char byte : character)
+                symbols.push_back(m_idOfByte[static_cast<std::uint8_t>(byte)]);
+        else if (!isUnknown)
+            symbols.push_back(found->second);
+        else if (m_definition.unknownId != unknown
+                 && !(afterUnknown && m_definition.characters->fuseUnknown))
+            symbols.push_back(m_definition.unknownId);
+        afterUnknown = isUnknown;
+    }
+    return symbols;
 }
 
 } // namespace
@@ -322,7 +429,7 @@ void ByteLevelBpe::encodePiece(std::string_view piece, std::vector<std::int32_t>
 Result<std::shared_ptr<const Tokenizer>> makeBpe(BpeDefinition definition)
 {
     try {
-        return ByteLevelBpe::make(std::move(definition));
+        return Bpe::make(std::move(definition));
     } catch (const std::bad_alloc&) {
         return Error{Errc::Internal, "not enough memory for the tokenizer", "", ""};
     }

@@ -109,6 +109,11 @@ std::size_t trailingSpaceLength(std::string_view text)
     return length;
 }
 
+std::size_t firstCharacterLength(std::string_view text)
+{
+    return std::max<std::size_t>(firstOf(text).size, 1);
+}
+
 std::string normalFormC(const std::string& text)
 {
     if (std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; }))

@@ -19,6 +19,9 @@ bool endsWithWordCharacter(std::string_view text);
 std::size_t leadingSpaceLength(std::string_view text);
 std::size_t trailingSpaceLength(std::string_view text);
 
+/// Bytes of the first character of a text that is not empty; 1 where they are not UTF-8.
+std::size_t firstCharacterLength(std::string_view text);
+
 /// Unicode normal form C.
 std::string normalFormC(const std::string& text);
 

@@ -91,6 +91,8 @@ std::optional<bool> flagOf(const GgufValue& value);
 std::optional<std::string_view> textOf(const GgufValue& value);
 /// The strings of an array of strings; views into the file.
 std::optional<std::vector<std::string_view>> textsOf(const GgufValue& value);
+/// The numbers of an array of fp32.
+std::optional<std::vector<float>> floatsOf(const GgufValue& value);
 /// The numbers of an array of integers.
 std::optional<std::vector<std::int64_t>> integersOf(const GgufValue& value);
 

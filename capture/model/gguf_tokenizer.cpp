@@ -19,6 +19,7 @@ namespace {
 enum TokenType : std::int64_t
 {
     Normal = 1,
+    Unknown = 2,
     Control = 3,
     UserDefined = 4,
     Unused = 5,
@@ -60,13 +61,16 @@ void addTokens(BpeDefinition& definition, const std::vector<std::int64_t>& types
             definition.vocabulary[id].clear();
             continue;
         }
-        if (types[id] != Control && types[id] != UserDefined)
+        const bool special = types[id] == Control || types[id] == Unknown;
+        if (!special && types[id] != UserDefined)
             continue;
         BpeDefinition::Added added;
         added.id = static_cast<std::int32_t>(id);
         added.content = definition.vocabulary[id];
-        added.special = types[id] == Control;
+        added.special = special;
         definition.added.push_back(std::move(added));
+        if (special && definition.characters) // no merge makes it
+            definition.vocabulary[id].clear();
     }
 }
 
@@ -88,6 +92,48 @@ bool usuallyBegins(std::string_view pre)
     return std::find(beginning.begin(), beginning.end(), pre) != beginning.end();
 }
 
+/// What only a byte-level vocabulary has: merges and a pre-tokenizer.
+Result<void> readByteLevel(GgufFields& fields, const std::string& place, BpeDefinition& definition)
+{
+    auto merges = readTexts(fields, "merges");
+    if (!merges)
+        return merges.error();
+    definition.merges = std::move(*merges);
+    if (auto applied = applyPreTokenizer(fields.textOr("pre", ""), definition); !applied) {
+        Error error = applied.error();
+        error.place = place;
+        return error;
+    }
+    definition.addPrefixSpace = fields.flagOr("add_space_prefix", false);
+    return {};
+}
+
+/// What only a SentencePiece vocabulary has: scores, and a mark before the text.
+Result<void> readCharacters(GgufFields& fields, BpeDefinition& definition)
+{
+    constexpr std::string_view key = "scores";
+    const GgufValue* value = fields.find(key);
+    auto scores = value == nullptr ? std::nullopt : floatsOf(*value);
+    if (!scores || scores->size() != definition.vocabulary.size()) {
+        fields.failType(key, "a list of as many numbers as there are tokens");
+        return fields.status().error();
+    }
+    definition.scores = std::move(*scores);
+    using Mark = CharacterSpelling::Mark;
+    CharacterSpelling spelling;
+    spelling.mark = fields.flagOr("add_space_prefix", true) ? Mark::Every : Mark::Never;
+    spelling.markBeforeMark = true;
+    spelling.byteTokens = true;
+    definition.characters = spelling;
+    definition.byteLevelRegex = false;
+    definition.name = "llama";
+    constexpr std::string_view unknown = "unknown_token_id";
+    if (fields.has(unknown))
+        definition.unknownId = static_cast<std::int32_t>(
+            fields.count(unknown, 0, static_cast<std::uint32_t>(definition.vocabulary.size()) - 1));
+    return {};
+}
+
 } // namespace
 
 Result<BpeDefinition> bpeFromGguf(const GgufFile& file)
@@ -97,11 +143,13 @@ Result<BpeDefinition> bpeFromGguf(const GgufFile& file)
         return Error{Errc::NotFound, "holds no tokenizer", file.place(),
                      "Give ids (--ids), or use the model's Hugging Face folder"};
     const std::string model = fields.text("model");
-    if (model != "gpt2" && fields.status())
-        return Error{Errc::Unsupported,
-                     "holds a tokenizer of the kind \"" + model
-                         + "\"; only byte-level BPE (\"gpt2\") can be read",
-                     file.place(), "Give ids (--ids), or use the model's Hugging Face folder"};
+    const bool byteLevel = model == "gpt2";
+    if (!byteLevel && model != "llama" && fields.status())
+        return Error{
+            Errc::Unsupported,
+            "holds a tokenizer of the kind \"" + model
+                + "\"; byte-level BPE (\"gpt2\") and SentencePiece BPE (\"llama\") can be read",
+            file.place(), "Give ids (--ids), or use the model's Hugging Face folder"};
     const std::string pre = fields.textOr("pre", "");
 
     BpeDefinition definition;
@@ -113,21 +161,15 @@ Result<BpeDefinition> bpeFromGguf(const GgufFile& file)
         return fields.status().error();
     }
     definition.vocabulary = std::move(*tokens);
-    auto merges = readTexts(fields, "merges");
-    if (!merges)
-        return merges.error();
-    definition.merges = std::move(*merges);
     const auto types = readTypes(fields, definition.vocabulary.size());
     if (!types)
         return types.error();
+    if (auto read = byteLevel ? readByteLevel(fields, file.place(), definition)
+                              : readCharacters(fields, definition);
+        !read)
+        return read.error();
     addTokens(definition, *types);
-    if (auto applied = applyPreTokenizer(pre, definition); !applied) {
-        Error error = applied.error();
-        error.place = file.place();
-        return error;
-    }
-    definition.addPrefixSpace = fields.flagOr("add_space_prefix", false);
-    readOuterToken(definition.prefixIds, fields, "add_bos_token", usuallyBegins(pre),
+    readOuterToken(definition.prefixIds, fields, "add_bos_token", !byteLevel || usuallyBegins(pre),
                    "bos_token_id", types->size());
     readOuterToken(definition.suffixIds, fields, "add_eos_token", false, "eos_token_id",
                    types->size());

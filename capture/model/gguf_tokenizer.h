@@ -9,7 +9,7 @@
 
 namespace moire::capture {
 
-/// The byte-level BPE tokenizer that a GGUF file carries. Errors: NotFound (the file has none),
+/// The BPE tokenizer (of bytes, or of characters as SentencePiece's) that a GGUF file carries. Errors: NotFound (the file has none),
 /// Unsupported (another kind, an unknown pre-tokenizer), Damaged (lists of different lengths, ids
 /// out of range).
 Result<BpeDefinition> bpeFromGguf(const GgufFile& file);

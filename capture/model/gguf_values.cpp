@@ -104,6 +104,18 @@ std::optional<std::vector<std::string_view>> textsOf(const GgufValue& value)
     return texts;
 }
 
+std::optional<std::vector<float>> floatsOf(const GgufValue& value)
+{
+    if (value.kind != GgufKind::Array || value.elementKind != GgufKind::F32)
+        return std::nullopt;
+    std::vector<float> numbers(value.count);
+    ByteReader reader(value.bytes);
+    for (float& number : numbers)
+        if (!reader.read(number))
+            return std::nullopt;
+    return numbers;
+}
+
 std::optional<std::vector<std::int64_t>> integersOf(const GgufValue& value)
 {
     if (value.kind != GgufKind::Array || !isInteger(value.elementKind))

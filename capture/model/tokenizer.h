@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include "capture/model/character_spelling.h"
 #include "core/base/result.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +36,7 @@ public:
     virtual std::uint64_t digest() const = 0;
 };
 
-/// What a byte-level BPE needs, whatever file it came from.
+/// What a BPE needs, whatever file it came from.
 struct BpeDefinition
 {
     struct Added
@@ -45,7 +47,12 @@ struct BpeDefinition
         bool singleWord = false, leftStrip = false, rightStrip = false, normalized = false;
     };
     std::vector<std::string> vocabulary; ///< by id, in byte-level (GPT-2) spelling; "" = hole
-    std::vector<std::string> merges;     ///< "left right", by rank
+    /// The vocabulary is spelled so instead; no pre-tokenizer then.
+    std::optional<CharacterSpelling> characters;
+    std::vector<std::string> merges; ///< "left right", by rank
+    /// By id, in place of merges, as SentencePiece does it: of all neighbours that together are a
+    /// token, the token with the highest score, the leftmost of several.
+    std::vector<float> scores;
     std::vector<Added> added;
     std::vector<std::string>
         splitPatterns;          ///< applied in turn, each match isolated (Oniguruma/PCRE syntax)
@@ -63,7 +70,9 @@ struct BpeDefinition
 /// Unsupported.
 Result<std::shared_ptr<const Tokenizer>> makeBpe(BpeDefinition definition);
 
-/// tokenizer.json of a folder. Errors: NotFound with a hint; Unsupported names the construct.
+/// tokenizer.json of a folder, or where there is none its SentencePiece tokenizer.model, with the
+/// special tokens that tokenizer_config.json says it adds. Errors: NotFound with a hint;
+/// Unsupported names the construct.
 Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::path& folder);
 
 } // namespace moire::capture

@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "capture/model/json_text.h"
+#include "capture/model/sentencepiece_tokenizer.h"
 #include "capture/model/tokenizer.h"
 #include "core/base/file.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <string_view>
 #include <utility>
 
-/// Reader of Hugging Face's tokenizer.json as far as it describes a byte-level BPE. What is not
+/// Reader of Hugging Face's tokenizer.json as far as it describes a BPE of bytes, or of characters
+/// as SentencePiece's. What is not
 /// known here is refused by name, never ignored; "truncation" and "padding" are left out on
 /// purpose: a capture runs the text that it was given.
 namespace moire::capture {
@@ -104,10 +107,14 @@ void readModel(const Json& model, BpeDefinition& definition)
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
         if (!isNull(model, key) && !model.at(key).get<std::string>().empty())
             unsupported(key);
-    for (const char* key : {"byte_fallback", "fuse_unk"})
-        if (model.value(key, false)
-            && !(key == std::string_view("fuse_unk") && isNull(model, "unk_token")))
-            unsupported(key);
+    if (definition.characters) {
+        definition.characters->byteTokens = model.value("byte_fallback", false);
+        definition.characters->fuseUnknown = model.value("fuse_unk", false);
+    } else if (model.value("byte_fallback", false)) {
+        unsupported("byte_fallback with byte-level tokens");
+    } else if (model.value("fuse_unk", false) && !isNull(model, "unk_token")) {
+        unsupported("fuse_unk with byte-level tokens");
+    }
     definition.ignoreMerges = model.value("ignore_merges", false);
     readVocabulary(model, definition);
     for (const Json& merge : model.at("merges")) {
@@ -140,10 +147,41 @@ void readAddedTokens(const Json& tokens, BpeDefinition& definition)
 void readNormalizer(const Json& tokenizer, BpeDefinition& definition)
 {
     for (const Json& member : membersOf(tokenizer, "normalizer", "normalizers")) {
-        if (typeOf(member) != "NFC")
-            unsupported("the normalizer " + typeOf(member));
-        definition.normalizer = "NFC";
+        const std::string type = typeOf(member);
+        if (type == "NFC" && !definition.characters)
+            definition.normalizer = type;
+        else if (type == "Prepend" && member.at("prepend") == spaceMark && !definition.characters)
+            definition.characters = CharacterSpelling{CharacterSpelling::Mark::Every, true, true};
+        else if (type == "Replace" && member.at("content") == spaceMark
+                 && member.at("pattern").value("String", std::string()) == " ")
+            definition.characters = definition.characters.value_or(
+                CharacterSpelling{CharacterSpelling::Mark::Never, false, true});
+        else
+            unsupported("the normalizer " + type);
     }
+}
+
+/// Spaces as marks, and where the words are cut.
+void readMetaspace(const Json& member, BpeDefinition& definition)
+{
+    using Mark = CharacterSpelling::Mark;
+    if (definition.characters)
+        unsupported("the pre-tokenizer Metaspace after a normalizer of spaces");
+    if (member.value("replacement", std::string(spaceMark)) != spaceMark)
+        unsupported("the pre-tokenizer Metaspace with another mark");
+    // Early versions have a switch in place of the scheme.
+    const bool early = isNull(member, "prepend_scheme");
+    const std::string scheme = early ? member.value("add_prefix_space", true) ? "always" : "never"
+                                     : member.at("prepend_scheme").get<std::string>();
+    CharacterSpelling spelling;
+    if (scheme == "always")
+        spelling.mark = Mark::Every;
+    else if (scheme == "first")
+        spelling.mark = Mark::First;
+    else if (scheme != "never")
+        unsupported("the pre-tokenizer Metaspace (" + scheme + ")");
+    spelling.splitWords = isNull(member, "split") || member.at("split").get<bool>();
+    definition.characters = spelling;
 }
 
 /// A literal as a pattern that matches just it.
@@ -166,10 +204,16 @@ void readPreTokenizer(const Json& tokenizer, BpeDefinition& definition)
         const std::string type = typeOf(member);
         if (byteLevelSeen)
             unsupported("the pre-tokenizer " + type + " after ByteLevel");
+        if (definition.characters && type != "Metaspace")
+            unsupported("the pre-tokenizer " + type + " with spaces as marks");
         if (type == "ByteLevel") {
             byteLevelSeen = true;
             definition.addPrefixSpace = member.value("add_prefix_space", true);
             definition.byteLevelRegex = member.value("use_regex", true);
+        } else if (type == "Metaspace") {
+            if (!definition.splitPatterns.empty())
+                unsupported("the pre-tokenizer Metaspace after another");
+            readMetaspace(member, definition);
         } else if (type == "Digits") {
             definition.splitPatterns.emplace_back(
                 member.value("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)");
@@ -186,8 +230,8 @@ void readPreTokenizer(const Json& tokenizer, BpeDefinition& definition)
             unsupported("the pre-tokenizer " + type);
         }
     }
-    if (!byteLevelSeen)
-        unsupported("no ByteLevel pre-tokenizer");
+    if (!byteLevelSeen && !definition.characters)
+        unsupported("neither ByteLevel nor Metaspace as its pre-tokenizer");
     definition.name = "tokenizer.json";
 }
 
@@ -223,11 +267,18 @@ void readPostProcessor(const Json& tokenizer, BpeDefinition& definition)
     }
 }
 
-void checkDecoder(const Json& tokenizer)
+void checkDecoder(const Json& tokenizer, bool characters)
 {
-    for (const Json& member : membersOf(tokenizer, "decoder", "decoders"))
-        if (typeOf(member) != "ByteLevel")
-            unsupported("the decoder " + typeOf(member));
+    constexpr std::array<std::string_view, 5> ofCharacters{"Replace", "ByteFallback", "Fuse",
+                                                           "Strip", "Metaspace"};
+    for (const Json& member : membersOf(tokenizer, "decoder", "decoders")) {
+        const std::string type = typeOf(member);
+        const bool known = characters ? std::find(ofCharacters.begin(), ofCharacters.end(), type)
+                                            != ofCharacters.end()
+                                      : type == "ByteLevel";
+        if (!known)
+            unsupported("the decoder " + type);
+    }
 }
 
 BpeDefinition definitionFrom(const Json& tokenizer)
@@ -240,7 +291,7 @@ BpeDefinition definitionFrom(const Json& tokenizer)
     readNormalizer(tokenizer, definition);
     readPreTokenizer(tokenizer, definition);
     readPostProcessor(tokenizer, definition);
-    checkDecoder(tokenizer);
+    checkDecoder(tokenizer, definition.characters.has_value());
     readModel(model, definition);
     if (!isNull(tokenizer, "added_tokens"))
         readAddedTokens(tokenizer.at("added_tokens"), definition);
@@ -278,10 +329,13 @@ Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::pa
     const auto text = base::readSmallFile(path, largestFile);
     if (!text) {
         Error error = text.error();
-        if (error.code == Errc::NotFound) {
-            error.sentence = "the model folder has no tokenizer.json";
-            error.hint = "Put the model's tokenizer.json there, or give ids (--ids)";
-        }
+        if (error.code != Errc::NotFound)
+            return error;
+        std::error_code ignored;
+        if (std::filesystem::exists(folder / sentencePieceFile, ignored))
+            return openSentencePiece(folder);
+        error.sentence = "the model folder has no tokenizer.json and no tokenizer.model";
+        error.hint = "Put the model's tokenizer.json there, or give ids (--ids)";
         return error;
     }
     auto definition = parse(*text, path.string());

@@ -304,7 +304,7 @@ void GgufTest::tokenizerMayBeMissing()
     QVERIFY(opened);
     QVERIFY(!opened->tokenizer);
     QCOMPARE(opened->tokenizerError.code, Errc::NotFound);
-    file.value("tokenizer.ggml.model", std::string("llama"));
+    file.value("tokenizer.ggml.model", std::string("bert"));
     m_file.write(file.bytes());
     opened = openCheckpoint(m_file.path());
     QVERIFY(opened);

@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes data/: small byte-level BPE tokenizers trained by the `tokenizers` library, and the ids that library gives
-for every string of tricky_strings.py. Run by hand; made with tokenizers 0.23.3:
+"""Writes data/: small BPE tokenizers trained by the `tokenizers` and `sentencepiece` libraries, and the ids those
+libraries give for every string of tricky_strings.py. Run by hand; made with tokenizers 0.23.3 and sentencepiece 0.2.3:
 
     python3 make_fixtures.py
 """
+import io
 import json
 from pathlib import Path
 
+import sentencepiece
 import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -83,6 +85,57 @@ def string_merges(tok):
     return json.dumps(description, ensure_ascii=False)
 
 
+BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
+CONTROLS = ["<unk>", "<s>", "</s>"]
+
+
+def train_characters(model, normalizer, pre, byte_tokens=True):
+    """As SentencePiece's: characters, spaces as marks; the pre-tokenizer and normalizer only for training are others."""
+    tok = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=byte_tokens))
+    tok.pre_tokenizer = pre_tokenizers.Metaspace()
+    tok.train_from_iterator([TEXT], trainers.BpeTrainer(
+        vocab_size=620 if byte_tokens else 330, special_tokens=CONTROLS + (BYTE_TOKENS if byte_tokens else []),
+        limit_alphabet=100, show_progress=False))
+    description = json.loads(tok.to_str())
+    description["added_tokens"] = [t for t in description["added_tokens"] if t["content"] in CONTROLS]
+    description["model"].update(model)
+    description["normalizer"] = normalizer
+    description["pre_tokenizer"] = pre
+    description["post_processor"] = json.loads(processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 1)]).__getstate__())
+    return Tokenizer.from_str(json.dumps(description))
+
+
+def characters():
+    mark = "\u2581"
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": mark}
+    prepend = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": mark}, replace]}
+
+    def metaspace(scheme, words):
+        return {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": words}
+    return {
+        "llama2": train_characters({}, prepend, None),
+        "mistral": train_characters({"ignore_merges": False}, None, metaspace("first", False)),
+        "marked_words": train_characters({}, None, metaspace("always", True), byte_tokens=False),
+        "unmarked": train_characters({"fuse_unk": False}, None, metaspace("never", False), byte_tokens=False),
+    }
+
+
+def sentence_pieces():
+    """Settings as Llama 2's."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXT.splitlines()), model_writer=model, model_type="bpe", vocab_size=600, byte_fallback=True,
+        character_coverage=0.98, normalization_rule_name="identity", remove_extra_whitespaces=False, split_digits=True,
+        allow_whitespace_only_pieces=True, add_dummy_prefix=True, num_threads=1, minloglevel=2)
+    return model.getvalue()
+
+
+def piece_type(model, i):
+    """As GGUF numbers them."""
+    return 2 if model.IsUnknown(i) else 3 if model.IsControl(i) else 6 if model.IsByte(i) else 5 if model.IsUnused(i) else 1
+
+
 def make():
     digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level(True)])
     llama3 = pre_tokenizers.Sequence([split(LLAMA3), byte_level(False)])
@@ -97,7 +150,7 @@ def make():
         "few_bytes": train(byte_level(True), alphabet=[chr(c) for c in range(33, 127)], size=330),
     }
     made["unknown"] = edited(made["few_bytes"], unk_token="<|endoftext|>")
-    return made
+    return made | characters()
 
 
 def main():
@@ -112,7 +165,16 @@ def main():
         saved = Tokenizer.from_file(str(folder / "tokenizer.json"))
         expected["ids"][name] = [saved.encode(s).ids for s in STRINGS]
         expected["ids_of_bytes"][name] = [saved.encode(b.decode("utf-8", "replace")).ids for b in BYTES]
-        expected["decoded"][name] = [saved.decode(i, skip_special_tokens=False) for i in expected["ids"][name]]
+        if name not in characters():  # whose decoders take spaces off the text as a whole
+            expected["decoded"][name] = [saved.decode(i, skip_special_tokens=False) for i in expected["ids"][name]]
+    folder = HERE / "sentencepiece"
+    folder.mkdir(exist_ok=True)
+    (folder / "tokenizer.model").write_bytes(sentence_pieces())
+    model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
+    # The library alone takes control tokens for text; strings with one are left out of the test.
+    expected["ids"]["sentencepiece"] = [[1] + model.encode(s) for s in STRINGS]
+    expected["ids_of_bytes"]["sentencepiece"] = [[1] + model.encode(b.decode("utf-8", "replace")) for b in BYTES]
+    expected["pieces"] = [[model.IdToPiece(i), model.GetScore(i), piece_type(model, i)] for i in range(model.GetPieceSize())]
     (HERE / "expected.json").write_text(json.dumps(expected, ensure_ascii=True, separators=(",", ":")) + "\n")
     print(len(STRINGS), "strings,", len(BYTES), "byte strings,", {f.name: f.stat().st_size for f in HERE.rglob("*.json")})
 

@@ -91,7 +91,13 @@ void TokenizerRefusalsTest::constructsAreRefusedByName_data()
     row("normalizers", R"("normalizer": null)",
         R"("normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFKC"}]})",
         u, "NFKC");
-    row("pre-tokenizer", pre, R"({"type": "Metaspace"})", u, "Metaspace");
+    row("pre-tokenizer", pre, R"({"type": "BertPreTokenizer"})", u, "BertPreTokenizer");
+    row("decoder of other spelling", pre, R"({"type": "Metaspace"})", u, "ByteLevel");
+    row("another mark", pre, R"({"type": "Metaspace", "replacement": "_"})", u, "Metaspace");
+    row("mark where", pre, R"({"type": "Metaspace", "prepend_scheme": "last"})", u, "last");
+    row("two spellings", pre,
+        R"({"type": "Sequence", "pretokenizers": [{"type": "Metaspace"}, {"type": "ByteLevel"}]})",
+        u, "ByteLevel");
     row("no pre-tokenizer", pre, "null", u, "ByteLevel");
     row("split behavior", pre,
         R"({"type": "Split", "pattern": {"Regex": " "}, "behavior": "Removed", "invert": false})",

@@ -28,6 +28,7 @@ private Q_SLOTS:
     void badBytesAreReplaced();
     void bytesOfGivesTheTextBack_data() { everyTokenizer(); }
     void bytesOfGivesTheTextBack();
+    void charactersComeBack();
     void unknownIdsAreShown();
     void digestTellsVocabulariesApart();
     void digestIsFreeOfOrder();
@@ -81,6 +82,8 @@ void TokenizerTest::idsAreThoseOfTheLibrary()
     QCOMPARE(all.size(), strings.size());
     for (qsizetype i = 0; i < strings.size(); ++i) {
         const QByteArray text = strings.at(i).toString().toUtf8();
+        if (name == "sentencepiece" && (text.contains("<s>") || text.contains("</s>")))
+            continue; // the library alone takes them for text
         const auto ids = tokenizer->encode({text.data(), static_cast<std::size_t>(text.size())});
         QVERIFY(ids);
         QJsonArray found;
@@ -117,6 +120,8 @@ void TokenizerTest::bytesOfGivesTheTextBack()
     QVERIFY(tokenizer);
     const QJsonArray all = m_expected.value("ids").toObject().value(name).toArray();
     const QJsonArray texts = m_expected.value("decoded").toObject().value(name).toArray();
+    if (texts.isEmpty())
+        return; // see charactersComeBack()
     for (qsizetype i = 0; i < all.size(); ++i) {
         std::string bytes;
         for (const auto id : all.at(i).toArray())
@@ -125,6 +130,29 @@ void TokenizerTest::bytesOfGivesTheTextBack()
         const QString text = texts.at(i).toString();
         if (!text.contains(QChar::ReplacementCharacter))
             QCOMPARE(QByteArray::fromStdString(bytes), text.toUtf8());
+    }
+}
+
+void TokenizerTest::charactersComeBack()
+{
+    const QJsonArray strings = m_expected.value("strings").toArray();
+    for (const char* name : {"llama2", "mistral", "sentencepiece"}) {
+        const auto tokenizer = open(name);
+        QVERIFY(tokenizer);
+        for (const QJsonValue& string : strings) {
+            const std::string text = string.toString().toStdString();
+            if (text.find("<s>") != std::string::npos || text.find("</s>") != std::string::npos)
+                continue; // the text behind such a token gets a space of its own
+            if (text.find(spaceMark) != std::string::npos)
+                continue; // which becomes a space
+            const auto ids = tokenizer->encodeBare(text);
+            QVERIFY(ids);
+            std::string bytes;
+            for (const std::int32_t id : *ids)
+                bytes += tokenizer->bytesOf(id);
+            const bool same = bytes == text || bytes == ' ' + text;
+            QVERIFY2(same, qPrintable(string.toString()));
+        }
     }
 }
 

@@ -59,6 +59,7 @@ ADDED = [
     "<|reserved_7|>", "x <mask> y", "x<mask>y", "x  <mask>  y", "MARK", "xMARKy", "x MARK y", "(MARK)", "éMARK", "_MARK", "MARK1", "MARKMARK",
     "MARKMARKED", "<strip>", "a  <strip>  b", "a \n\t<strip>\u3000\u00a0b", "<strip> <strip>", "a<strip>b", "caf\u00e9!", "cafe\u0301!",
     "x cafe\u0301! y", "<mask><mask>  <mask>", "  <mask>", "<a>", "<a><ab>", "<abc>", "<ab", "①MARK", "\u200dMARK", "MARK\u0301",
+    "<s>", "</s>", "<s>a</s> b", "a <s>", "<s> <s>", "x </s>y", "\u2581a", "a\u2581 b", "<0x41>", "a <0x0A> b",
 ]
 STRINGS = list(dict.fromkeys(
     WHITESPACE + DIGITS + CONTRACTIONS + SCRIPTS + MARKS + EMOJI + SYMBOLS + CONTROL + WORDS + ADDED))
