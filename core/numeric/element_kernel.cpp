@@ -30,13 +30,17 @@ bool normalPass(const typename L::Word* reference, const typename L::Word* targe
     auto largest = hn::Zero(s);
     auto equal = hn::Zero(s); // counts down from 0
     auto maxUlp = hn::Zero(d);
-    WideSum<typename L::Tag> ulps;
+    DistanceSum<typename L::Tag> ulps;
     for (std::size_t i = 0; i < count; i += L::lanes) {
         const WordPair<L> pair(reference + i, target + i);
-        smallest = hn::Min(smallest, hn::Min(pair.rMagnitude, pair.tMagnitude));
-        largest = hn::Max(largest, hn::Max(pair.rMagnitude, pair.tMagnitude));
+        const auto high = hn::Max(pair.rMagnitude, pair.tMagnitude);
+        const auto low = hn::Min(pair.rMagnitude, pair.tMagnitude);
+        smallest = hn::Min(smallest, low);
+        largest = hn::Max(largest, high);
         equal = hn::Add(equal, pair.equal());
-        const auto distance = pair.ulps();
+        // Of one sign their difference, else their sum, which fits the unsigned word.
+        const auto signs = hn::ShiftRight<L::signBit>(hn::BitCast(s, hn::Xor(pair.r, pair.t)));
+        const auto distance = hn::BitCast(d, hn::Sub(high, hn::Sub(hn::Xor(low, signs), signs)));
         maxUlp = hn::Max(maxUlp, distance);
         ulps.add(distance);
     }
@@ -145,8 +149,48 @@ constexpr std::size_t blockSize()
     return std::min(elementChunk, 256 * L::lanes);
 }
 
-/// The striped fp64 sums. Products of two values are exact in fp64, so the fused multiply-add gives
-/// what a multiplication and an addition give; d² is not exact and is added apart.
+/// The striped fp64 sums of doubleLanes stripes, in registers. Products of two values are exact in
+/// fp64, so the fused multiply-add gives what a multiplication and an addition give; d² is not
+/// exact and is added apart.
+class StripeSums
+{
+public:
+    HWY_INLINE StripeSums(const ElementStripes& stripes, std::size_t begin)
+        : m_sumAbs(hn::Load(DoubleTag(), stripes.sumAbs + begin))
+        , m_sumSquares(hn::Load(DoubleTag(), stripes.sumSquares + begin))
+        , m_rr(hn::Load(DoubleTag(), stripes.referenceSquares + begin))
+        , m_tt(hn::Load(DoubleTag(), stripes.targetSquares + begin))
+        , m_rt(hn::Load(DoubleTag(), stripes.dot + begin))
+    {}
+    HWY_INLINE void add(hn::Vec<FloatTag> reference, hn::Vec<FloatTag> target,
+                        hn::Vec<DoubleTag>& largest)
+    {
+        const DoubleTag d;
+        const auto r = hn::PromoteTo(d, reference);
+        const auto t = hn::PromoteTo(d, target);
+        const auto difference = hn::Sub(t, r);
+        const auto magnitude = hn::Abs(difference);
+        largest = hn::Max(largest, magnitude);
+        m_sumAbs = hn::Add(m_sumAbs, magnitude);
+        m_sumSquares = hn::Add(m_sumSquares, hn::Mul(difference, difference));
+        m_rr = hn::MulAdd(r, r, m_rr);
+        m_tt = hn::MulAdd(t, t, m_tt);
+        m_rt = hn::MulAdd(r, t, m_rt);
+    }
+    HWY_INLINE void store(ElementStripes& stripes, std::size_t begin) const
+    {
+        const DoubleTag d;
+        hn::Store(m_sumAbs, d, stripes.sumAbs + begin);
+        hn::Store(m_sumSquares, d, stripes.sumSquares + begin);
+        hn::Store(m_rr, d, stripes.referenceSquares + begin);
+        hn::Store(m_tt, d, stripes.targetSquares + begin);
+        hn::Store(m_rt, d, stripes.dot + begin);
+    }
+
+private:
+    hn::Vec<DoubleTag> m_sumAbs, m_sumSquares, m_rr, m_tt, m_rt;
+};
+
 template <class L>
 void sumDifferences(const typename L::Word* reference, const typename L::Word* target,
                     std::size_t count, ElementStripes& stripes, double& maxAbs)
@@ -154,38 +198,25 @@ void sumDifferences(const typename L::Word* reference, const typename L::Word* t
     const DoubleTag d;
     // The next block: memory works while this pass computes, across the border of a page too.
     constexpr std::size_t ahead = blockSize<L>();
-    auto largest = hn::Zero(d);
-    for (std::size_t begin = 0; begin < elementStripes; begin += doubleLanes) {
-        auto sumAbs = hn::Load(d, stripes.sumAbs + begin);
-        auto sumSquares = hn::Load(d, stripes.sumSquares + begin);
-        auto rr = hn::Load(d, stripes.referenceSquares + begin);
-        auto tt = hn::Load(d, stripes.targetSquares + begin);
-        auto rt = hn::Load(d, stripes.dot + begin);
-        for (std::size_t i = begin; i < count; i += elementStripes) {
-            if (begin == 0) { // 16 elements lie within a line
-                __builtin_prefetch(reference + i + ahead);
-                __builtin_prefetch(target + i + ahead);
-            }
-            const auto r = hn::PromoteTo(d, widen(L{}, reference + i));
-            const auto t = hn::PromoteTo(d, widen(L{}, target + i));
-            const auto difference = hn::Sub(t, r);
-            const auto magnitude = hn::Abs(difference);
-            largest = hn::Max(largest, magnitude);
-            sumAbs = hn::Add(sumAbs, magnitude);
-            sumSquares = hn::Add(sumSquares, hn::Mul(difference, difference));
-            rr = hn::MulAdd(r, r, rr);
-            tt = hn::MulAdd(t, t, tt);
-            rt = hn::MulAdd(r, t, rt);
-        }
-        hn::Store(sumAbs, d, stripes.sumAbs + begin);
-        hn::Store(sumSquares, d, stripes.sumSquares + begin);
-        hn::Store(rr, d, stripes.referenceSquares + begin);
-        hn::Store(tt, d, stripes.targetSquares + begin);
-        hn::Store(rt, d, stripes.dot + begin);
+    constexpr std::size_t line = 64 / sizeof(typename L::Word);
+    for (std::size_t i = 0; i < count; i += line) {
+        __builtin_prefetch(reference + i + ahead);
+        __builtin_prefetch(target + i + ahead);
     }
-    HWY_ALIGN double lane[doubleLanes];
-    hn::Store(largest, d, lane);
-    maxAbs = *std::max_element(lane, lane + doubleLanes);
+    auto largest = hn::Zero(d);
+    for (std::size_t begin = 0; begin < elementStripes; begin += 2 * doubleLanes) {
+        StripeSums low(stripes, begin);
+        StripeSums high(stripes, begin + doubleLanes);
+        for (std::size_t i = begin; i < count; i += elementStripes) {
+            const FloatPair r = widenTwo(L{}, reference + i);
+            const FloatPair t = widenTwo(L{}, target + i);
+            low.add(r.low, t.low, largest);
+            high.add(r.high, t.high, largest);
+        }
+        low.store(stripes, begin);
+        high.store(stripes, begin + doubleLanes);
+    }
+    maxAbs = hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 
 template <class L>

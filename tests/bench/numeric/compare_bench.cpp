@@ -149,7 +149,7 @@ void measure(const std::filesystem::path& folder, DType dtype)
     if (const auto numpy =
             bench::numpySeconds("elements " + ours.string() + ' ' + theirs.string() + " tap"))
         bench::printFigure("the same on 1 thread, against h5py and NumPy, " + name
-                               + "bits equal, max abs, relative L2",
+                               + "bits equal, max abs, relative L2 in float64",
                            "GB/s", bytes / alone, bytes / *numpy, *numpy / alone, fold,
                            bench::Sense::Min);
 }
