@@ -5,6 +5,7 @@
 #include "app/terminal/work_watch.h"
 #include "capture/task/prompts.h"
 #include "capture/task/token_offsets.h"
+#include "core/base/text.h"
 #include "core/store/mapped_run.h"
 #include "core/store/writer.h"
 
@@ -19,24 +20,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Says on stderr what a replay of this reference leaves out, or may mix up.
-void remark(const RunArguments& arguments, const store::MappedRun& reference,
-            const capture::Checkpoint& checkpoint)
+/// One sentence on stderr, the name as a terminal may show it.
+void remark(const std::string& name, const char* sentence)
+{
+    std::fprintf(stderr, "%s: %s %s\n", programName, base::visibleText(name).c_str(), sentence);
+}
+
+/// Says what a replay of this reference leaves out, or may mix up.
+void remarkOn(const std::string& name, const store::MappedRun& reference,
+              const capture::Checkpoint& checkpoint)
 {
     constexpr int hexadecimal = 16;
-    const char* name = arguments.reference->c_str();
-    if (!reference.complete())
-        std::fprintf(stderr,
-                     "%s: %s is incomplete; its rows so far are replayed, without a last one whose "
-                     "next token is missing.\n",
-                     programName, name);
+    if (!reference.complete() && reference.rowCount() > 0)
+        remark(name, "is incomplete; its rows so far are replayed.");
     const std::string recorded = reference.header().environment.text(env::tokenizerDigest);
     if (checkpoint.tokenizer && !recorded.empty()
         && std::strtoull(recorded.c_str(), nullptr, hexadecimal) != checkpoint.tokenizer->digest())
-        std::fprintf(stderr,
-                     "%s: %s was recorded with another tokenizer; its token ids are scored as they "
-                     "are.\n",
-                     programName, name);
+        remark(name, "was recorded with another tokenizer; its token ids are scored as they are.");
 }
 
 Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
@@ -58,7 +58,7 @@ Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
     const auto reference = store::MappedRun::open(*arguments.reference);
     if (!reference)
         return reference.error();
-    remark(arguments, **reference, checkpoint);
+    remarkOn(*arguments.reference, **reference, checkpoint);
     return capture::promptsFromRun(**reference);
 }
 
@@ -162,7 +162,8 @@ Result<std::string> record(const RunArguments& arguments, const capture::Checkpo
     if (!ran)
         return interrupted(ran.error(), part, sink.rowsHandedOn(), plan.rows);
     std::error_code ignored;
-    return path.string() + ": " + summary(plan, sink.rowsHandedOn(), prompts.size()) + ", "
+    return base::visibleText(path.string()) + ": "
+           + summary(plan, sink.rowsHandedOn(), prompts.size()) + ", "
            + sizeText(fs::file_size(path, ignored)) + '\n';
 }
 

@@ -14,6 +14,7 @@ struct RecordedRows
 {
     std::uint64_t count = 0;
     trace::RowIndex first = 0;
+    trace::RowIndex last = 0;
 };
 
 std::vector<RecordedRows> rowsBySample(const trace::Run& run)
@@ -23,6 +24,7 @@ std::vector<RecordedRows> rowsBySample(const trace::Run& run)
         RecordedRows& recorded = rows[trace::indexOf(run.row(r).sample)];
         if (recorded.count++ == 0)
             recorded.first = r;
+        recorded.last = r;
     }
     return rows;
 }
@@ -41,6 +43,33 @@ Result<std::vector<std::int32_t>> askedIdsOf(const trace::Run& run, trace::RowIn
     return asked;
 }
 
+/// Takes the tokens that gave `recorded.count` rows: T tokens in and N scored after them give
+/// T + N − 1 rows, so that the last one only scores.
+void takeTokens(const trace::Run& run, trace::SampleIndex sample, const RecordedRows& recorded,
+                Prompt& prompt)
+{
+    for (const trace::Token& token : run.tokens(sample)) {
+        const std::uint64_t wanted = recorded.count + (token.response ? 1 : 0);
+        if (prompt.ids.size() >= wanted)
+            return;
+        prompt.ids.push_back(token.id);
+        prompt.promptLength += token.response ? 0 : 1;
+    }
+    // A run that was killed has the row that chose a token, and may not have the token yet.
+    const std::int32_t next = run.row(recorded.last).score.id;
+    if (prompt.ids.size() == recorded.count && next >= 0)
+        prompt.ids.push_back(next);
+}
+
+Error nothingToReplay(const trace::Run& reference)
+{
+    if (!reference.complete())
+        return {Errc::Invalid, "the reference is incomplete and holds no row yet",
+                reference.source(), "Wait until its run has recorded something, or name another"};
+    return {Errc::Invalid, "the reference has no rows, so there is nothing to replay",
+            reference.source(), "Record it again, or name another one"};
+}
+
 } // namespace
 
 Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
@@ -55,13 +84,7 @@ Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
         prompt.sample.replaySource = prompt.sample.id;
         prompt.sample.stopReason.clear();
         prompt.sample.prediction.clear();
-        for (const trace::Token& token : reference.tokens(static_cast<trace::SampleIndex>(s))) {
-            // T tokens in and N scored after them give T + N − 1 rows: the last one only scores.
-            if (token.response && prompt.ids.size() > rows[s].count)
-                break;
-            prompt.ids.push_back(token.id);
-            prompt.promptLength += token.response ? 0 : 1;
-        }
+        takeTokens(reference, static_cast<trace::SampleIndex>(s), rows[s], prompt);
         auto asked = askedIdsOf(reference, rows[s].first);
         if (!asked)
             return asked.error();
@@ -69,8 +92,7 @@ Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
         prompts.push_back(std::move(prompt));
     }
     if (prompts.empty())
-        return Error{Errc::Invalid, "the reference has no rows, so there is nothing to replay",
-                     reference.source(), "Record it again, or name another one"};
+        return nothingToReplay(reference);
     return prompts;
 }
 

@@ -95,6 +95,32 @@ class Interruption(CaptureCase):
                 between += 1
         self.assertEqual(between, MOMENTS_BETWEEN)
 
+    def test_a_killed_run_is_replayed_row_for_row(self):
+        self.finished()
+        part = self.folder / "dead\x1b[31m.moire.part"
+        self.assertTrue(self.kill_after_flush(part.with_suffix(""), part, 0.1))
+        replay = self.folder / "replay.moire"
+        done = self.call(CAPTURE, "run", self.model, "--replay-from", part, "--policy", "fp32", "--threads", "1", "-o", replay)
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 0, said)
+        self.assertRegex(said, r"^moire-capture: \S*dead\S+ is incomplete; its rows so far are replayed\.\n$")
+        self.assertNotIn("\x1b", said + done.stdout.decode())
+        self.assertEqual(self.info(replay)["rows"], committed_rows(part))
+        status, text = self.compare(part, replay, "--allow-missing")
+        self.assertEqual(status, 0, text)
+
+    def test_a_run_without_rows_cannot_be_replayed(self):
+        path, part = self.folder / "none.moire", self.folder / "none.moire.part"
+        process = self.start(path)
+        while process.poll() is None and (not part.exists() or self.call(DIFF, "info", part).returncode != 0):
+            time.sleep(0.005)
+        process.kill()
+        process.communicate()
+        if committed_rows(part) > 0:
+            self.skipTest("its first rows came too soon")
+        said = self.refused("run", self.model, "--replay-from", part, "-o", self.folder / "r.moire", says="incomplete and holds no row yet")
+        self.assertNotIn("rows so far", said)
+
     def stopped_by(self, number):
         path = self.folder / "stopped.moire"
         part = Path(f"{path}.part")

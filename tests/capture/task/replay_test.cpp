@@ -20,6 +20,9 @@ class ReplayTest : public QObject
 private Q_SLOTS:
     void rowsAreThoseOfTheReference_data();
     void rowsAreThoseOfTheReference();
+    void aKilledRunIsReplayedRowForRow();
+    void aPromptCutShortStaysShort();
+    void anIncompleteReferenceWithoutRowsSaysSo();
     void sampleFieldsAreKept();
     void askedIdsAreKept();
     void emptyReferenceIsRefused();
@@ -127,6 +130,50 @@ void ReplayTest::rowsAreThoseOfTheReference()
     QCOMPARE(prompts->front().ids.front(), 1);
     if (replayed > 0)
         QCOMPARE(prompts->front().ids.back(), 9 + replayed);
+}
+
+/// A run that was killed after its last row, before the token that this row chose: the row has it.
+void ReplayTest::aKilledRunIsReplayedRowForRow()
+{
+    const trace::RunHeader header = headerWith(0);
+    trace::RunBuilder builder(header, "reference");
+    trace::Sample sample;
+    sample.id = std::string("q1");
+    const auto index = builder.beginSample(sample, tokensOf({1, 2, 3}, false));
+    QVERIFY(index && builder.addTokens(*index, tokensOf({10}, true)));
+    trace::RowBlock block = blockOf(header, *index, 4);
+    block.rows.back().score.id = 11;
+    QVERIFY(builder.append(std::move(block)));
+    const auto prompts = promptsFromRun(*builder.snapshot());
+    QVERIFY(prompts);
+    QCOMPARE(prompts->front().ids, (Ids{1, 2, 3, 10, 11}));
+    QCOMPARE(prompts->front().promptLength, 3U);
+}
+
+/// A prompt that was scored token by token, and killed on the way.
+void ReplayTest::aPromptCutShortStaysShort()
+{
+    const trace::RunHeader header = headerWith(0);
+    trace::RunBuilder builder(header, "reference");
+    trace::Sample sample;
+    sample.id = std::string("q1");
+    const auto index = builder.beginSample(sample, tokensOf({1, 2, 3, 4, 5}, false));
+    QVERIFY(index && builder.append(blockOf(header, *index, 2)));
+    const auto prompts = promptsFromRun(*builder.snapshot());
+    QVERIFY(prompts);
+    QCOMPARE(prompts->front().ids, (Ids{1, 2}));
+    QCOMPARE(prompts->front().promptLength, 2U);
+}
+
+void ReplayTest::anIncompleteReferenceWithoutRowsSaysSo()
+{
+    trace::RunBuilder builder(headerWith(0), "reference");
+    trace::Sample sample;
+    sample.id = std::string("q1");
+    QVERIFY(builder.beginSample(sample, tokensOf({1}, false)));
+    const auto prompts = promptsFromRun(*builder.snapshot());
+    QVERIFY(!prompts);
+    QVERIFY(prompts.error().sentence.find("incomplete") != std::string::npos);
 }
 
 void ReplayTest::sampleFieldsAreKept()
