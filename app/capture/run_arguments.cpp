@@ -111,6 +111,12 @@ void addExecution(CLI::App& command, RunArguments& a)
     command.add_option("--arithmetic", o.arithmetic, "native or ordered (default: native)")
         ->type_name("WORD")
         ->group(group);
+    command
+        .add_option("--expert-order", a.expertOrder,
+                    "How a mixture adds its experts: ascending (by id, a rounding after each) or "
+                    "slots (as chosen, one rounding) (default: ascending)")
+        ->type_name("WORD")
+        ->group(group);
     addTokens(command, a, group);
     command.add_option("--threads", o.threads, "Threads (default: the library's choice)")
         ->type_name("N")
@@ -180,6 +186,11 @@ Result<void> interpret(RunArguments& arguments)
                            "The levels are full, topk and digest");
         options.level = *level;
     }
+    if (arguments.expertOrder == "slots")
+        options.expertOrder = capture::ExpertOrder::SlotOrder;
+    else if (!arguments.expertOrder.empty() && arguments.expertOrder != "ascending")
+        return invalid("unknown expert order '" + arguments.expertOrder + "'",
+                       "The orders are ascending and slots");
     const bool steps = arguments.construction.empty() ? arguments.reference.has_value()
                                                       : arguments.construction == "steps";
     if (!steps && !arguments.construction.empty() && arguments.construction != "once")

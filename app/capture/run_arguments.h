@@ -27,6 +27,7 @@ struct RunArguments
     std::vector<std::string> taps;
     std::string level;
     std::string construction;
+    std::string expertOrder;
     std::optional<std::string> output;
     bool dryRun = false;
     std::string commandLine;

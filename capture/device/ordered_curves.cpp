@@ -22,13 +22,12 @@ double geluTanh(double x)
     return 0.5 * x * (1.0 + hyperbolicTangent(rootTwoOverPi * (x + cubeFactor * x * x * x)));
 }
 
-/// 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), each operation rounded to T (x³ is one operation).
+/// 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), each operation rounded to T (x³ is two).
 template <class T>
 float geluNew(float x)
 {
     const auto round = [](float value) { return roundedTo<T>(value); };
-    const double wide = x;
-    const float cube = round(static_cast<float>(wide * wide * wide));
+    const float cube = round(round(x * x) * x);
     const float inner = round(x + round(static_cast<float>(cubeFactor) * cube));
     const float argument = round(static_cast<float>(rootTwoOverPi) * inner);
     const float tanh = round(static_cast<float>(hyperbolicTangent(argument)));

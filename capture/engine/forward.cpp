@@ -79,26 +79,52 @@ at::Tensor Forward::attend(const at::Tensor& q, const at::Tensor& k, const at::T
         job.v = cached.values;
         job.firstPosition = piece.cache->length();
         job.window = m_plan.layers[static_cast<std::size_t>(layer)].window;
-        job.scale = std::pow(static_cast<double>(m_plan.headDim), -0.5);
+        job.scale = attentionScale(layer);
         outputs.push_back(m_operations.attention(job));
         begin += rows;
     }
     return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
 }
 
+double Forward::attentionScale(std::int32_t layer) const
+{
+    const double scale =
+        m_plan.scaleAttention ? std::pow(static_cast<double>(m_plan.headDim), -0.5) : 1.0;
+    return m_plan.scaleByInverseLayer ? scale / (layer + 1) : scale;
+}
+
+Forward::Projections Forward::projections(const at::Tensor& x, std::int32_t layer)
+{
+    const DecoderLayer& w = weights(layer);
+    const auto qWidth = std::int64_t{m_plan.heads} * m_plan.headDim;
+    const auto kvWidth = std::int64_t{m_plan.kvHeads} * m_plan.headDim;
+    if (w.qkv) {
+        const at::Tensor all = w.qkv->apply(x);
+        tap(Site::QkvProj, layer, all);
+        const auto part = [&](std::int64_t begin, std::int64_t width) {
+            return all.narrow(1, begin, width).contiguous();
+        };
+        return {part(0, qWidth), part(qWidth, kvWidth), part(qWidth + kvWidth, kvWidth)};
+    }
+    Projections result;
+    result.q = w.q->apply(x);
+    tap(Site::QProj, layer, result.q);
+    result.k = w.k->apply(x);
+    tap(Site::KProj, layer, result.k);
+    result.v = w.v->apply(x);
+    tap(Site::VProj, layer, result.v);
+    return result;
+}
+
 at::Tensor Forward::attention(const at::Tensor& x, std::int32_t layer)
 {
     const DecoderLayer& w = weights(layer);
-    const at::Tensor qProjection = w.q->apply(x);
-    tap(Site::QProj, layer, qProjection);
-    const at::Tensor kProjection = w.k->apply(x);
-    tap(Site::KProj, layer, kProjection);
-    at::Tensor v = w.v->apply(x);
-    tap(Site::VProj, layer, v);
+    const Projections projected = projections(x, layer);
+    at::Tensor v = projected.v;
     if (m_plan.clipQkv)
         v = at::clamp(v, -*m_plan.clipQkv, *m_plan.clipQkv);
-    at::Tensor q = projectedHeads(qProjection, w.qNorm, Site::QNorm, layer, m_plan.heads);
-    at::Tensor k = projectedHeads(kProjection, w.kNorm, Site::KNorm, layer, m_plan.kvHeads);
+    at::Tensor q = projectedHeads(projected.q, w.qNorm, Site::QNorm, layer, m_plan.heads);
+    at::Tensor k = projectedHeads(projected.k, w.kNorm, Site::KNorm, layer, m_plan.kvHeads);
     if (m_plan.rope.kind != RopeKind::None) {
         q = m_operations.rotate(q, m_rotary, m_plan.rope.kind);
         k = m_operations.rotate(k, m_rotary, m_plan.rope.kind);
@@ -114,20 +140,28 @@ at::Tensor Forward::attention(const at::Tensor& x, std::int32_t layer)
     return out;
 }
 
-at::Tensor Forward::denseMlp(const at::Tensor& x, std::int32_t layer)
+at::Tensor Forward::mlp(const at::Tensor& x, const MlpLayers& weights, const MlpSites& sites,
+                        std::int32_t layer)
 {
-    const DecoderLayer& w = weights(layer);
-    const at::Tensor gate = w.gate->apply(x);
-    tap(Site::GateProj, layer, gate);
-    const at::Tensor active = m_operations.activate(m_plan.activation, gate);
-    tap(Site::ActFn, layer, active);
-    const at::Tensor up = w.up->apply(x);
-    tap(Site::UpProj, layer, up);
-    const at::Tensor product = m_operations.multiply(active, up);
-    tap(Site::DownProjIn, layer, product);
-    const at::Tensor out = w.down->apply(product);
-    tap(Site::DownProj, layer, out);
-    tap(Site::Mlp, layer, out);
+    at::Tensor inner;
+    if (weights.gate) {
+        const at::Tensor gate = weights.gate->apply(x);
+        tap(sites.gate, layer, gate);
+        const at::Tensor active = m_operations.activate(m_plan.activation, gate);
+        tap(sites.activation, layer, active);
+        const at::Tensor up = weights.up->apply(x);
+        tap(sites.up, layer, up);
+        inner = m_operations.multiply(active, up);
+    } else {
+        const at::Tensor up = weights.up->apply(x);
+        tap(sites.up, layer, up);
+        inner = m_operations.activate(m_plan.activation, up);
+        tap(sites.activation, layer, inner);
+    }
+    tap(sites.downIn, layer, inner);
+    const at::Tensor out = weights.down->apply(inner);
+    tap(sites.down, layer, out);
+    tap(sites.out, layer, out);
     return out;
 }
 
@@ -155,7 +189,7 @@ at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std:
         const at::Tensor place =
             at::tensor(at::ArrayRef<std::int64_t>(placesOf[e]), at::kLong).to(x.device());
         const at::Tensor input = x.index_select(0, at::floor_divide(place, chosen));
-        const ExpertLayers& expert = weights(layer).experts[e];
+        const MlpLayers& expert = weights(layer).experts[e];
         const at::Tensor gate = expert.gate->apply(input);
         const at::Tensor up = expert.up->apply(input);
         const at::Tensor product =
@@ -171,7 +205,11 @@ at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std:
 
 at::Tensor Forward::sparseMlp(const at::Tensor& x, std::int32_t layer)
 {
-    const at::Tensor logits = weights(layer).router->apply(x);
+    const DecoderLayer& w = weights(layer);
+    at::Tensor shared;
+    if (w.sharedGate)
+        shared = mlp(x, w.shared, sharedSites, layer);
+    const at::Tensor logits = w.router->apply(x);
     tap(Site::Router, layer, logits);
     const Routing routing = m_operations.route(*m_plan.moe, logits);
     if (m_sink != nullptr)
@@ -179,25 +217,88 @@ at::Tensor Forward::sparseMlp(const at::Tensor& x, std::int32_t layer)
     ++m_router;
     const at::Tensor slots = expertSlots(x, routing.ids, layer);
     tap(Site::ExpertDownSlots, layer, slots.flatten(1));
-    const at::Tensor out = m_operations.combine(*m_plan.moe, slots, routing);
+    at::Tensor out = m_operations.combine(*m_plan.moe, slots, routing);
     tap(Site::Experts, layer, out);
+    if (w.sharedGate) {
+        const at::Tensor gate = w.sharedGate->apply(x);
+        tap(Site::SharedExpertGate, layer, gate);
+        out = m_operations.add(out, m_operations.gateRows(shared, gate));
+    }
     tap(Site::Mlp, layer, out);
     return out;
+}
+
+at::Tensor Forward::block(const at::Tensor& x, std::int32_t layer)
+{
+    return m_plan.layers[static_cast<std::size_t>(layer)].sparse
+               ? sparseMlp(x, layer)
+               : mlp(x, weights(layer).dense, denseSites, layer);
 }
 
 at::Tensor Forward::decoderLayer(const at::Tensor& x, std::int32_t layer)
 {
     const DecoderLayer& w = weights(layer);
-    const at::Tensor normalised = m_operations.normalise(w.inputNorm, x);
-    tap(Site::InputNorm, layer, normalised);
-    const at::Tensor middle = m_operations.add(x, attention(normalised, layer));
-    const at::Tensor inner = m_operations.normalise(w.postNorm, middle);
-    tap(Site::PostNorm, layer, inner);
-    const bool sparse = m_plan.layers[static_cast<std::size_t>(layer)].sparse;
-    const at::Tensor out =
-        m_operations.add(middle, sparse ? sparseMlp(inner, layer) : denseMlp(inner, layer));
+    const auto normalised = [&](const NormLayer& norm, Site site, const at::Tensor& values) {
+        at::Tensor result = m_operations.normalise(norm, values);
+        tap(site, layer, result);
+        return result;
+    };
+    at::Tensor out;
+    if (m_plan.normPlace == NormPlace::BeforeBlocks) {
+        const at::Tensor middle =
+            m_operations.add(x, attention(normalised(w.inputNorm, Site::InputNorm, x), layer));
+        out =
+            m_operations.add(middle, block(normalised(w.postNorm, Site::PostNorm, middle), layer));
+    } else {
+        const at::Tensor middle =
+            m_operations.add(x, normalised(w.postNorm, Site::PostNorm, attention(x, layer)));
+        out = m_operations.add(middle, normalised(w.mlpNorm, Site::MlpNorm, block(middle, layer)));
+    }
     tap(Site::Layer, layer, out);
     return out;
+}
+
+at::Tensor Forward::embed(const std::vector<std::int64_t>& ids,
+                          const std::vector<std::int64_t>& positions)
+{
+    const auto onDevice = [&](const std::vector<std::int64_t>& numbers) {
+        return at::tensor(at::ArrayRef<std::int64_t>(numbers), at::kLong).to(m_model.device());
+    };
+    at::Tensor x = m_model.embedding().index_select(0, onDevice(ids));
+    tap(Site::Embedding, -1, x);
+    if (!m_plan.learnedPositions)
+        return x;
+    const at::Tensor places = m_model.positions().index_select(0, onDevice(positions));
+    tap(Site::Positions, -1, places);
+    x = m_operations.add(x, places);
+    tap(Site::EmbeddingSum, -1, x);
+    return x;
+}
+
+/// Tables of all rows; dynamic scaling makes those of every piece by its own length.
+void Forward::prepareRotation(const std::vector<std::int64_t>& positions, at::ScalarType dtype)
+{
+    const auto tables = [&](const std::vector<std::int64_t>& rows) {
+        return m_operations.rotaryTables(rows, m_model.inverseFrequencies(rows.back() + 1),
+                                         m_plan.rope.attentionFactor, m_plan.rope.kind, dtype);
+    };
+    if (m_plan.rope.scaling != RopeScaling::Dynamic || m_pieces.size() == 1) {
+        m_rotary = tables(positions);
+    } else {
+        std::vector<at::Tensor> cosines;
+        std::vector<at::Tensor> sines;
+        auto begin = positions.begin();
+        for (const Piece& piece : m_pieces) {
+            const auto end = begin + static_cast<std::ptrdiff_t>(piece.ids.size());
+            const RotaryTables part = tables({begin, end});
+            cosines.push_back(part.cosines);
+            sines.push_back(part.sines);
+            begin = end;
+        }
+        m_rotary = {at::cat(cosines, 0), at::cat(sines, 0)};
+    }
+    tap(Site::RotaryCos, -1, m_rotary.cosines);
+    tap(Site::RotarySin, -1, m_rotary.sines);
 }
 
 at::Tensor Forward::run(std::span<const Piece> pieces)
@@ -211,16 +312,9 @@ at::Tensor Forward::run(std::span<const Piece> pieces)
             positions.push_back(piece.cache->length() + static_cast<std::int64_t>(i));
         ids.insert(ids.end(), piece.ids.begin(), piece.ids.end());
     }
-    const at::Tensor tokens =
-        at::tensor(at::ArrayRef<std::int64_t>(ids), at::kLong).to(m_model.device());
-    at::Tensor x = m_model.embedding().index_select(0, tokens);
-    tap(Site::Embedding, -1, x);
-    if (m_plan.rope.kind != RopeKind::None) {
-        m_rotary = m_operations.rotaryTables(positions, m_model.inverseFrequencies(),
-                                             m_plan.rope.kind, x.scalar_type());
-        tap(Site::RotaryCos, -1, m_rotary.cosines);
-        tap(Site::RotarySin, -1, m_rotary.sines);
-    }
+    at::Tensor x = embed(ids, positions);
+    if (m_plan.rope.kind != RopeKind::None)
+        prepareRotation(positions, x.scalar_type());
     for (std::size_t layer = 0; layer < m_plan.layers.size(); ++layer)
         x = decoderLayer(x, static_cast<std::int32_t>(layer));
     for (const Piece& piece : pieces)

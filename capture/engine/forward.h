@@ -39,15 +39,26 @@ public:
 private:
     void tap(Site site, std::int32_t layer, const at::Tensor& values);
     bool wants(Site site, std::int32_t layer) const;
+    struct Projections
+    {
+        at::Tensor q, k, v; ///< rows × width
+    };
+    Projections projections(const at::Tensor& x, std::int32_t layer);
     at::Tensor projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
                               std::int32_t layer, std::int64_t heads);
     at::Tensor attention(const at::Tensor& x, std::int32_t layer);
     at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                       std::int32_t layer);
-    at::Tensor denseMlp(const at::Tensor& x, std::int32_t layer);
+    double attentionScale(std::int32_t layer) const;
+    at::Tensor mlp(const at::Tensor& x, const MlpLayers& weights, const MlpSites& sites,
+                   std::int32_t layer);
+    at::Tensor block(const at::Tensor& x, std::int32_t layer);
     at::Tensor sparseMlp(const at::Tensor& x, std::int32_t layer);
     at::Tensor expertSlots(const at::Tensor& x, const at::Tensor& ids, std::int32_t layer);
     at::Tensor decoderLayer(const at::Tensor& x, std::int32_t layer);
+    at::Tensor embed(const std::vector<std::int64_t>& ids,
+                     const std::vector<std::int64_t>& positions);
+    void prepareRotation(const std::vector<std::int64_t>& positions, at::ScalarType dtype);
     const DecoderLayer& weights(std::int32_t layer) const
     {
         return m_model.layers()[static_cast<std::size_t>(layer)];

@@ -6,6 +6,7 @@
 #include "capture/engine/device_choice.h"
 #include "capture/engine/failure.h"
 #include "capture/engine/rope.h"
+#include "capture/model/module_names.h"
 #include "capture/model/tensor_names.h"
 
 #include <ATen/ATen.h>
@@ -34,89 +35,160 @@ public:
     Loader(const Weights& weights, Model& model)
         : m_weights(weights)
         , m_model(model)
+        , m_plan(model.m_plan)
+        , m_names(moduleNames(model.m_plan.names))
     {}
     void loadAll();
 
 private:
-    static constexpr std::string_view weightSuffix = ".weight";
-
-    at::Tensor tensor(const std::string& name, numeric::DType dtype) const
+    numeric::DType dtypeOf(const std::string& module) const
     {
-        const at::Tensor stored = tensorOver(valueOrThrow(m_weights.load(name)));
+        return m_model.m_policy.dtypeOf(module);
+    }
+    at::Tensor tensor(const std::string& path, numeric::DType dtype) const
+    {
+        const at::Tensor stored =
+            tensorOver(valueOrThrow(m_weights.load(hubName(m_plan.names, path))));
         return stored.to(m_model.m_device, scalarTypeOf(dtype)).contiguous();
     }
-    std::unique_ptr<LinearLayer> linear(const std::string& module, const std::string& tensors,
+    /// The layer of a module, its tensors below another path where an expert shares the module.
+    std::unique_ptr<LinearLayer> linear(const std::string& module, const std::string& path,
                                         bool hasBias) const
     {
-        const numeric::DType dtype = m_model.m_policy.dtypeOf(module);
-        return m_model.m_operations->makeLinear(tensor(tensors + ".weight", dtype),
-                                                hasBias ? tensor(tensors + ".bias", dtype)
-                                                        : at::Tensor());
+        const numeric::DType dtype = dtypeOf(module);
+        at::Tensor weight = tensor(path + ".weight", dtype);
+        if (m_plan.transposedWeights)
+            weight = weight.t().contiguous();
+        return m_model.m_operations->makeLinear(
+            std::move(weight), hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
     }
     std::unique_ptr<LinearLayer> linear(const std::string& module, bool hasBias) const
     {
         return linear(module, module, hasBias);
     }
-    NormLayer norm(const std::string& module) const
-    {
-        const NormKind kind = m_model.m_plan.norm;
-        const numeric::DType dtype = m_model.m_policy.dtypeOf(module);
-        NormLayer layer{kind, m_model.m_plan.normEps, {}, {}};
-        if (kind != NormKind::LayerNormPlain)
-            layer.weight = tensor(module + ".weight", dtype);
-        if (kind == NormKind::LayerNorm)
-            layer.bias = tensor(module + ".bias", dtype);
-        return layer;
-    }
+    MlpLayers mlp(const std::string& module, const std::string& path, bool hasBias) const;
+    NormLayer norm(const std::string& module) const;
+    void attention(const std::string& path, DecoderLayer& layer) const;
+    void sparse(const std::string& path, DecoderLayer& layer) const;
     DecoderLayer layer(std::size_t index) const;
+    std::unique_ptr<LinearLayer> head() const;
 
     const Weights& m_weights;
     Model& m_model;
+    const ModelPlan& m_plan;
+    const ModuleNames& m_names;
 };
+
+namespace {
+
+std::string below(const std::string& path, std::string_view module)
+{
+    return path + "." + std::string(module);
+}
+
+} // namespace
+
+/// Its modules below `path`, in the dtype of `module` where that is one for all (experts), else
+/// each in its own.
+MlpLayers Model::Loader::mlp(const std::string& module, const std::string& path, bool hasBias) const
+{
+    const auto part = [&](std::string_view name) {
+        const std::string own = below(path, name);
+        return linear(module.empty() ? own : module, own, hasBias);
+    };
+    MlpLayers layers;
+    if (m_plan.mlp == MlpKind::Gated)
+        layers.gate = part(m_names.gate);
+    layers.up = part(m_names.up);
+    layers.down = part(m_names.down);
+    return layers;
+}
+
+NormLayer Model::Loader::norm(const std::string& module) const
+{
+    const numeric::DType dtype = dtypeOf(module);
+    NormLayer layer{m_plan.norm, m_plan.normEps, {}, {}};
+    if (m_plan.norm != NormKind::LayerNormPlain)
+        layer.weight = tensor(module + ".weight", dtype);
+    if (m_plan.norm == NormKind::LayerNorm)
+        layer.bias = tensor(module + ".bias", dtype);
+    return layer;
+}
+
+void Model::Loader::attention(const std::string& path, DecoderLayer& layer) const
+{
+    if (m_plan.fusedQkv) {
+        layer.qkv = linear(below(path, m_names.qkv), m_plan.qkvBias);
+    } else {
+        layer.q = linear(below(path, m_names.q), m_plan.qkvBias);
+        layer.k = linear(below(path, m_names.k), m_plan.qkvBias);
+        layer.v = linear(below(path, m_names.v), m_plan.qkvBias);
+    }
+    if (m_plan.qkNorm != QkNorm::None) {
+        layer.qNorm = norm(below(path, m_names.qNorm));
+        layer.kNorm = norm(below(path, m_names.kNorm));
+    }
+    layer.o = linear(below(path, m_names.o), m_plan.outBias);
+}
+
+void Model::Loader::sparse(const std::string& path, DecoderLayer& layer) const
+{
+    const std::string module = path + ".experts";
+    layer.router = linear(path + ".gate", false);
+    for (std::size_t e = 0; e < m_plan.moe->experts; ++e)
+        layer.experts.push_back(mlp(module, module + "." + std::to_string(e), false));
+    if (m_plan.moe->sharedWidth == 0)
+        return;
+    layer.shared = mlp({}, path + ".shared_expert", false);
+    layer.sharedGate = linear(path + ".shared_expert_gate", false);
+}
 
 DecoderLayer Model::Loader::layer(std::size_t index) const
 {
-    const ModelPlan& plan = m_model.m_plan;
-    const auto name = [&](std::string_view rest) { return layerTensor(index, rest); };
+    const std::string path = layerPath(m_plan.names, index);
+    const bool before = m_plan.normPlace == NormPlace::BeforeBlocks;
     DecoderLayer result;
-    result.inputNorm = norm(name("input_layernorm"));
-    result.postNorm = norm(name("post_attention_layernorm"));
-    result.q = linear(name("self_attn.q_proj"), plan.qkvBias);
-    result.k = linear(name("self_attn.k_proj"), plan.qkvBias);
-    result.v = linear(name("self_attn.v_proj"), plan.qkvBias);
-    result.o = linear(name("self_attn.o_proj"), plan.outBias);
-    if (plan.qkNorm != QkNorm::None) {
-        result.qNorm = norm(name("self_attn.q_norm"));
-        result.kNorm = norm(name("self_attn.k_norm"));
-    }
-    if (!plan.layers[index].sparse) {
-        result.gate = linear(name("mlp.gate_proj"), plan.mlpBias);
-        result.up = linear(name("mlp.up_proj"), plan.mlpBias);
-        result.down = linear(name("mlp.down_proj"), plan.mlpBias);
-        return result;
-    }
-    result.router = linear(name("mlp.gate"), false);
-    const std::string module = name("mlp.experts");
-    for (std::size_t e = 0; e < plan.moe->experts; ++e)
-        result.experts.push_back({linear(module, expertTensor(index, e, "gate_proj"), false),
-                                  linear(module, expertTensor(index, e, "up_proj"), false),
-                                  linear(module, expertTensor(index, e, "down_proj"), false)});
+    if (before)
+        result.inputNorm = norm(below(path, m_names.inputNorm));
+    else
+        result.mlpNorm = norm(below(path, m_names.mlpNorm));
+    result.postNorm = norm(below(path, m_names.postNorm));
+    attention(below(path, m_names.attention), result);
+    if (m_plan.layers[index].sparse)
+        sparse(path + ".mlp", result);
+    else
+        result.dense = mlp({}, path + ".mlp", m_plan.mlpBias);
     return result;
+}
+
+/// A tied head is the embedding, [out, in] in every family.
+std::unique_ptr<LinearLayer> Model::Loader::head() const
+{
+    return m_model.m_operations->makeLinear(tensor(headTensor(m_plan), dtypeOf("lm_head")), {});
 }
 
 void Model::Loader::loadAll()
 {
-    const ModelPlan& plan = m_model.m_plan;
-    const auto frequencies = valueOrThrow(capture::inverseFrequencies(plan.rope, plan.headDim));
-    m_model.m_inverseFrequencies =
-        at::tensor(at::ArrayRef<float>(frequencies), at::kFloat).to(m_model.m_device);
-    m_model.m_embedding =
-        tensor(std::string(embeddingTensor), m_model.m_policy.dtypeOf("model.embed_tokens"));
-    for (std::size_t index = 0; index < plan.layers.size(); ++index)
+    if (m_plan.rope.kind != RopeKind::None && m_plan.rope.scaling != RopeScaling::Dynamic)
+        m_model.m_inverseFrequencies = m_model.inverseFrequencies(0);
+    const std::string embedding(m_names.embedding);
+    m_model.m_embedding = tensor(embedding + ".weight", dtypeOf(embedding));
+    if (m_plan.learnedPositions) {
+        const std::string positions(m_names.positions);
+        m_model.m_positions = tensor(positions + ".weight", dtypeOf(positions));
+    }
+    for (std::size_t index = 0; index < m_plan.layers.size(); ++index)
         m_model.m_layers.push_back(layer(index));
-    m_model.m_finalNorm = norm("model.norm");
-    const std::string head = headTensor(plan);
-    m_model.m_head = linear("lm_head", head.substr(0, head.size() - weightSuffix.size()), false);
+    m_model.m_finalNorm = norm(std::string(m_names.finalNorm));
+    m_model.m_head = head();
+}
+
+at::Tensor Model::inverseFrequencies(std::int64_t length) const
+{
+    if (m_inverseFrequencies.defined())
+        return m_inverseFrequencies;
+    const auto frequencies = capture::inverseFrequencies(m_plan.rope, m_plan.headDim, length);
+    return at::tensor(at::ArrayRef<float>(frequencies), at::kFloat).to(m_device);
 }
 
 Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
@@ -135,6 +207,8 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
                 : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device->index));
         const std::shared_ptr<Model> model(new Model(checkpoint.plan, *policy, place));
         model->m_arithmetic = options.arithmetic;
+        if (model->m_plan.moe)
+            model->m_plan.moe->order = options.expertOrder;
         model->m_operations = options.arithmetic == "ordered"
                                   ? makeOrderedOperations(options.threads)
                                   : makeNativeOperations();

@@ -16,19 +16,20 @@
 
 namespace moire::capture {
 
-struct ExpertLayers
+struct MlpLayers
 {
-    std::unique_ptr<LinearLayer> gate, up, down;
+    std::unique_ptr<LinearLayer> gate, up, down; ///< gate: null where the MLP has none
 };
 
 /// The weights of one decoder layer; what the plan does not have is null or undefined.
 struct DecoderLayer
 {
-    NormLayer inputNorm, postNorm, qNorm, kNorm;
-    std::unique_ptr<LinearLayer> q, k, v, o;
-    std::unique_ptr<LinearLayer> gate, up, down; ///< dense MLP
-    std::unique_ptr<LinearLayer> router;
-    std::vector<ExpertLayers> experts;
+    NormLayer inputNorm, postNorm, mlpNorm, qNorm, kNorm;
+    std::unique_ptr<LinearLayer> qkv, q, k, v, o;
+    MlpLayers dense;
+    std::unique_ptr<LinearLayer> router, sharedGate;
+    std::vector<MlpLayers> experts;
+    MlpLayers shared;
 };
 
 /// A model's weights on their device, each in the dtype of its module, with the operations that
@@ -47,7 +48,10 @@ public:
     Operations& operations() const { return *m_operations; }
 
     const at::Tensor& embedding() const { return m_embedding; }
-    const at::Tensor& inverseFrequencies() const { return m_inverseFrequencies; }
+    /// Learned positions, context × hidden; undefined where there are none.
+    const at::Tensor& positions() const { return m_positions; }
+    /// headDim / 2, fp32, for a pass up to position length − 1.
+    at::Tensor inverseFrequencies(std::int64_t length) const;
     const std::vector<DecoderLayer>& layers() const { return m_layers; }
     const NormLayer& finalNorm() const { return m_finalNorm; }
     const LinearLayer& head() const { return *m_head; }
@@ -66,7 +70,8 @@ private:
     std::string m_arithmetic;
     std::unique_ptr<Operations> m_operations;
     at::Tensor m_embedding;
-    at::Tensor m_inverseFrequencies; ///< headDim / 2, fp32
+    at::Tensor m_positions;
+    at::Tensor m_inverseFrequencies; ///< where they do not depend on the length
     std::vector<DecoderLayer> m_layers;
     NormLayer m_finalNorm;
     std::unique_ptr<LinearLayer> m_head;

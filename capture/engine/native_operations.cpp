@@ -169,14 +169,15 @@ bool isPowerOfTwo(double scale)
     return std::frexp(scale, &exponent) == 0.5;
 }
 
-/// x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, each operation rounding (GPT-2).
+/// x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, each operation rounding, both products of the cube too
+/// (GPT-2).
 at::Tensor geluNew(const at::Tensor& x)
 {
     const auto round = [&](const at::Tensor& wide) { return wide.to(x.scalar_type()); };
     const auto times = [&](const at::Tensor& t, double factor) {
         return round(widened(t) * factor);
     };
-    const at::Tensor cube = round(at::pow(widened(x), 3.0));
+    const at::Tensor cube = round(widened(round(widened(x) * widened(x))) * widened(x));
     const at::Tensor inner = times(x + times(cube, 0.044715), std::sqrt(2.0 / std::numbers::pi));
     const at::Tensor outer = round(widened(round(at::tanh(widened(inner)))) + 1.0);
     return times(x, 0.5) * outer;
@@ -200,7 +201,7 @@ public:
     }
 
     RotaryTables rotaryTables(const std::vector<std::int64_t>& positions,
-                              const at::Tensor& inverseFrequencies, RopeKind kind,
+                              const at::Tensor& inverseFrequencies, double factor, RopeKind kind,
                               at::ScalarType dtype) override
     {
         const at::Tensor position = at::tensor(at::ArrayRef<std::int64_t>(positions), at::kLong)
@@ -208,7 +209,7 @@ public:
         const at::Tensor half = position.unsqueeze(1) * inverseFrequencies.unsqueeze(0);
         const at::Tensor angle = at::cat({half, half}, 1);
         const at::ScalarType type = kind == RopeKind::Fp32Tables ? at::kFloat : dtype;
-        return {at::cos(angle).to(type), at::sin(angle).to(type)};
+        return {(at::cos(angle) * factor).to(type), (at::sin(angle) * factor).to(type)};
     }
 
     at::Tensor rotate(const at::Tensor& x, const RotaryTables& tables, RopeKind kind) override
@@ -228,6 +229,11 @@ public:
     at::Tensor add(const at::Tensor& a, const at::Tensor& b) override { return a + b; }
     at::Tensor multiply(const at::Tensor& a, const at::Tensor& b) override { return a * b; }
 
+    at::Tensor gateRows(const at::Tensor& x, const at::Tensor& gate) override
+    {
+        return x * at::sigmoid(widened(gate)).to(gate.scalar_type());
+    }
+
     Routing route(const MoePlan& moe, const at::Tensor& logits) override
     {
         const at::Tensor scores = at::softmax(widened(logits), -1);
@@ -240,10 +246,10 @@ public:
     at::Tensor combine(const MoePlan& moe, const at::Tensor& slots, const Routing& routing) override
     {
         const at::Tensor weight = routing.weights.unsqueeze(-1);
-        const at::Tensor weighted =
-            (moe.fp32Weights ? widened(slots) * weight : slots * weight).to(slots.scalar_type());
+        const at::Tensor product = moe.fp32Weights ? widened(slots) * weight : slots * weight;
         if (moe.order == ExpertOrder::SlotOrder)
-            return widened(weighted).sum(1).to(slots.scalar_type());
+            return widened(product).sum(1).to(slots.scalar_type());
+        const at::Tensor weighted = product.to(slots.scalar_type());
         const at::Tensor order = std::get<1>(at::sort(routing.ids, 1));
         at::Tensor sum = at::zeros({slots.size(0), slots.size(2)}, slots.options());
         for (std::int64_t j = 0; j < slots.size(1); ++j) {

@@ -70,9 +70,10 @@ public:
     virtual std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) = 0;
     /// x: rows × width of the norm's weight.
     virtual at::Tensor normalise(const NormLayer& norm, const at::Tensor& x) = 0;
+    /// Cosines and sines are multiplied by `factor` in fp32.
     virtual RotaryTables rotaryTables(const std::vector<std::int64_t>& positions,
-                                      const at::Tensor& inverseFrequencies, RopeKind kind,
-                                      at::ScalarType dtype) = 0;
+                                      const at::Tensor& inverseFrequencies, double factor,
+                                      RopeKind kind, at::ScalarType dtype) = 0;
     /// x: rows × heads × headDim.
     virtual at::Tensor rotate(const at::Tensor& x, const RotaryTables& tables, RopeKind kind) = 0;
     /// rows × (heads · headDim). q·kᵀ, the scaling, the softmax (inside fp32) and ·v round each.
@@ -80,10 +81,13 @@ public:
     virtual at::Tensor activate(Activation activation, const at::Tensor& x) = 0;
     virtual at::Tensor add(const at::Tensor& a, const at::Tensor& b) = 0;
     virtual at::Tensor multiply(const at::Tensor& a, const at::Tensor& b) = 0;
+    /// x: rows × width, gate: rows × 1. The sigmoid of the gate rounds, times its row rounds.
+    virtual at::Tensor gateRows(const at::Tensor& x, const at::Tensor& gate) = 0;
     /// logits: rows × experts.
     virtual Routing route(const MoePlan& moe, const at::Tensor& logits) = 0;
-    /// slots: rows × k × width, the experts' outputs in slot order. Each times its weight rounds;
-    /// they are added in the plan's order with its roundings. → rows × width.
+    /// slots: rows × k × width, the experts' outputs in slot order. Each times its weight rounds
+    /// (not where fp32 weights meet a sum in slot order); they are added in the plan's order with
+    /// its roundings. → rows × width.
     virtual at::Tensor combine(const MoePlan& moe, const at::Tensor& slots,
                                const Routing& routing) = 0;
 };

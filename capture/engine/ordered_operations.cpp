@@ -138,7 +138,7 @@ public:
     }
 
     RotaryTables rotaryTables(const std::vector<std::int64_t>& positions,
-                              const at::Tensor& inverseFrequencies, RopeKind kind,
+                              const at::Tensor& inverseFrequencies, double factor, RopeKind kind,
                               at::ScalarType dtype) override
     {
         const at::ScalarType type = kind == RopeKind::Fp32Tables ? at::kFloat : dtype;
@@ -147,7 +147,7 @@ public:
         at::Tensor sines = at::empty_like(cosines);
         device::rotaryTable(positions.data(), positions.size(),
                             inverseFrequencies.data_ptr<float>(), elements(inverseFrequencies),
-                            1.0F, dtypeOf(type), cosines.data_ptr<float>(),
+                            static_cast<float>(factor), dtypeOf(type), cosines.data_ptr<float>(),
                             sines.data_ptr<float>());
         const auto bothHalves = [&](const at::Tensor& half) {
             return at::cat({half, half}, 1).to(type);
@@ -193,6 +193,19 @@ public:
     at::Tensor multiply(const at::Tensor& a, const at::Tensor& b) override
     {
         return ofElements(device::multiplyElements, a, b);
+    }
+
+    at::Tensor gateRows(const at::Tensor& x, const at::Tensor& gate) override
+    {
+        const at::Tensor in = x.contiguous();
+        at::Tensor factors = at::empty_like(gate);
+        device::applyCurve(device::Curve::Sigmoid, gate.contiguous().data_ptr(), factors.data_ptr(),
+                           dtypeOf(gate.scalar_type()), elements(gate), **m_team);
+        factors = factors.to(at::kFloat);
+        at::Tensor out = at::empty_like(in);
+        device::scaleRows(in.data_ptr(), factors.data_ptr<float>(), out.data_ptr(),
+                          dtypeOf(x.scalar_type()), extent(in, 0), extent(in, 1), **m_team);
+        return out;
     }
 
     Routing route(const MoePlan& moe, const at::Tensor& logits) override
@@ -262,33 +275,43 @@ at::Tensor OrderedOperations::attention(const AttentionJob& job)
     return out.view({rows, q.size(1) * q.size(2)});
 }
 
+/// For every row the slots in the order to add them.
+std::vector<std::int32_t> addingOrder(const at::Tensor& ids, ExpertOrder order)
+{
+    const std::size_t chosen = extent(ids, 1);
+    const auto* id = ids.data_ptr<std::int64_t>();
+    std::vector<std::int32_t> slots(elements(ids));
+    for (std::size_t r = 0; r < extent(ids, 0); ++r) {
+        const auto begin = slots.begin() + static_cast<std::ptrdiff_t>(r * chosen);
+        const auto end = begin + static_cast<std::ptrdiff_t>(chosen);
+        std::iota(begin, end, 0);
+        if (order == ExpertOrder::AscendingId)
+            std::sort(begin, end, [row = id + r * chosen](std::int32_t a, std::int32_t b) {
+                return row[a] < row[b];
+            });
+    }
+    return slots;
+}
+
 at::Tensor OrderedOperations::combine(const MoePlan& moe, const at::Tensor& slots,
                                       const Routing& routing)
 {
     const std::size_t rows = extent(slots, 0);
     const std::size_t chosen = extent(slots, 1);
     const std::size_t width = extent(slots, 2);
-    const auto dtype = dtypeOf(slots.scalar_type());
+    const bool ascending = moe.order == ExpertOrder::AscendingId;
     const at::Tensor factors = routing.weights.to(at::kFloat).contiguous();
-    at::Tensor weighted = at::empty_like(slots);
-    device::scaleRows(slots.data_ptr(), factors.data_ptr<float>(), weighted.data_ptr(), dtype,
+    // fp32 weights make fp32 products; only the sum of all rounds.
+    const at::Tensor terms = moe.fp32Weights && !ascending ? slots.to(at::kFloat) : slots;
+    const auto dtype = dtypeOf(terms.scalar_type());
+    at::Tensor weighted = at::empty_like(terms);
+    device::scaleRows(terms.data_ptr(), factors.data_ptr<float>(), weighted.data_ptr(), dtype,
                       rows * chosen, width, **m_team);
-
-    const auto* ids = routing.ids.data_ptr<std::int64_t>();
-    std::vector<std::int32_t> order(rows * chosen);
-    for (std::size_t r = 0; r < rows; ++r) {
-        const auto begin = order.begin() + static_cast<std::ptrdiff_t>(r * chosen);
-        const auto end = begin + static_cast<std::ptrdiff_t>(chosen);
-        std::iota(begin, end, 0);
-        if (moe.order == ExpertOrder::AscendingId)
-            std::sort(begin, end, [row = ids + r * chosen](std::int32_t a, std::int32_t b) {
-                return row[a] < row[b];
-            });
-    }
-    at::Tensor sum = at::empty({slots.size(0), slots.size(2)}, slots.options());
+    const std::vector<std::int32_t> order = addingOrder(routing.ids, moe.order);
+    at::Tensor sum = at::empty({slots.size(0), slots.size(2)}, terms.options());
     device::sumSlots(weighted.data_ptr(), order.data(), sum.data_ptr(), dtype, rows, chosen, width,
-                     moe.order == ExpertOrder::AscendingId, **m_team);
-    return sum;
+                     ascending, **m_team);
+    return sum.to(slots.scalar_type());
 }
 
 } // namespace

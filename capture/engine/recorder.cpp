@@ -42,6 +42,21 @@ Recorder::Recorder(const trace::RunHeader& header, trace::RunSink& run, unsigned
     , m_workers(threads)
 {}
 
+/// Waking the threads for less than this takes longer than the work itself; a run of many short
+/// samples has hundreds of such tensors a sample.
+constexpr std::size_t worthThreads = std::size_t{1} << 16U;
+
+void Recorder::eachRow(std::size_t rows, std::size_t bytes,
+                       const std::function<void(std::size_t)>& task)
+{
+    if (bytes >= worthThreads) {
+        m_workers.run(rows, task);
+        return;
+    }
+    for (std::size_t r = 0; r < rows; ++r)
+        task(r);
+}
+
 void Recorder::askFor(trace::SampleIndex sample, std::vector<std::int32_t> ids)
 {
     m_asked[sample] = std::move(ids);
@@ -69,7 +84,7 @@ Result<void> Recorder::tensor(trace::TapIndex place, const at::Tensor& values)
     if (dtypeOf(host.scalar_type()) != tap.dtype || host.nbytes() != rows * tap.rowBytes())
         return Error{Errc::Internal, "the model made other values than were planned", tap.name, {}};
     const std::byte* data = bytesOf(host);
-    m_workers.run(rows, [&](std::size_t r) {
+    eachRow(rows, host.nbytes(), [&](std::size_t r) {
         const auto summary = trace::summarise(data + r * tap.rowBytes(), tap.dtype, tap.width);
         const std::size_t cell = r * m_header.taps.size() + t;
         m_block.digests[cell] = summary.digest;
@@ -125,8 +140,8 @@ Result<void> Recorder::logits(const at::Tensor& values, std::span<const std::int
     std::vector<trace::TopKBlock> entries(rows);
     for (std::size_t r = 0; r < rows; ++r)
         m_block.rows[r].score.id = nextTokens[r];
-    m_workers.run(rows,
-                  [&](std::size_t r) { addTopK(r, bytesOf(host) + r * rowBytes, entries[r]); });
+    eachRow(rows, host.nbytes(),
+            [&](std::size_t r) { addTopK(r, bytesOf(host) + r * rowBytes, entries[r]); });
     for (const trace::TopKBlock& row : entries) {
         appendAll(m_block.topK.ids, row.ids);
         appendAll(m_block.topK.values, row.values);

@@ -8,6 +8,7 @@
 #include "core/trace/run_builder.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
     Result<void> end() override;
 
 private:
+    /// Calls `task` for every row, on several threads where there is enough to do.
+    void eachRow(std::size_t rows, std::size_t bytes, const std::function<void(std::size_t)>& task);
     void addTopK(std::size_t row, const std::byte* logits, trace::TopKBlock& entries);
 
     const trace::RunHeader& m_header;

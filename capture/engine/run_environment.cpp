@@ -20,11 +20,26 @@ namespace env = trace::env;
 
 namespace {
 
+/// Keys of FORMAT.md, section "environment", that nothing here reads back: comparisons divide
+/// another engine's joined q, k and v by the head counts.
+constexpr std::string_view attentionHeads = "model.attention_heads";
+constexpr std::string_view keyValueHeads = "model.key_value_heads";
+constexpr std::string_view headWidth = "model.head_dim";
+constexpr std::string_view expertOrder = "numerics.expert_order";
+
 std::string hexText(std::uint64_t value)
 {
     char text[19];
     std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(value));
     return text;
+}
+
+void describeHeads(const ModelPlan& plan, trace::Environment& environment)
+{
+    environment.set(env::vocabSize, std::int64_t{plan.vocabulary});
+    environment.set(attentionHeads, std::int64_t{plan.heads});
+    environment.set(keyValueHeads, std::int64_t{plan.kvHeads});
+    environment.set(headWidth, std::int64_t{plan.headDim});
 }
 
 void describeLibraries(trace::Environment& environment)
@@ -36,7 +51,7 @@ void describeLibraries(trace::Environment& environment)
     environment.set(env::torchVersion, std::string(TORCH_VERSION));
 }
 
-void describeNumerics(const Policy& policy, const RunOptions& options,
+void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
                       trace::Environment& environment)
 {
     environment.set(env::policy, policy.name());
@@ -48,6 +63,10 @@ void describeNumerics(const Policy& policy, const RunOptions& options,
     environment.set(env::tpSize, std::int64_t{1});
     environment.set(env::reduction, std::string("none"));
     environment.set(env::attention, std::string("eager"));
+    if (plan.moe)
+        environment.set(
+            expertOrder,
+            std::string(options.expertOrder == ExpertOrder::SlotOrder ? "slots" : "ascending"));
     environment.set(env::tf32, at::globalContext().allowTF32CuBLAS());
 }
 
@@ -67,13 +86,13 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
     }
     if (checkpoint.tokenizer)
         environment.set(env::tokenizerDigest, hexText(checkpoint.tokenizer->digest()));
-    environment.set(env::vocabSize, std::int64_t{checkpoint.plan.vocabulary});
+    describeHeads(checkpoint.plan, environment);
     const auto device = DeviceChoice::parse(options.device);
     if (!device)
         return device.error();
     describeDevice(*device, environment);
     describeLibraries(environment);
-    describeNumerics(policy, options, environment);
+    describeNumerics(checkpoint.plan, policy, options, environment);
     environment.set(env::threads, static_cast<std::int64_t>(
                                       options.threads == 0 ? defaultThreads() : options.threads));
     environment.set(env::batchSize, std::int64_t{options.batch});

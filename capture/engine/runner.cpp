@@ -137,7 +137,9 @@ Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
     const auto policy = Policy::parse(options.policy, model.plan());
     if (!policy)
         return policy.error();
-    if (policy->name() != model.policy().name() || options.arithmetic != model.arithmetic())
+    const bool sameOrder = !model.plan().moe || model.plan().moe->order == options.expertOrder;
+    if (policy->name() != model.policy().name() || options.arithmetic != model.arithmetic()
+        || !sameOrder)
         return Error{Errc::Invalid,
                      "the model was loaded for policy " + model.policy().name() + " and arithmetic "
                          + model.arithmetic(),

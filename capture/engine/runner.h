@@ -28,6 +28,7 @@ struct RunOptions
         trace::Construction::Once; ///< of scored tokens (replay forced)
     trace::Level level = trace::Level::Full;
     std::vector<std::string> tapPatterns{"*"};
+    ExpertOrder expertOrder = ExpertOrder::AscendingId; ///< of a mixture's sum
     std::uint32_t topK = 64;
     std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free)
     bool ignoreEnd = false;

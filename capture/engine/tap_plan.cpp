@@ -3,10 +3,10 @@
 
 #include "capture/engine/tap_plan.h"
 
+#include "capture/model/module_names.h"
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace moire::capture {
 
@@ -19,37 +19,65 @@ class TapPlan::Maker
 public:
     Maker(const ModelPlan& plan, const Policy& policy)
         : m_plan(plan)
+        , m_names(moduleNames(plan.names))
         , m_policy(policy)
     {}
     TapPlan make();
 
 private:
+    using Sites = std::vector<Site>;
     struct Traits
     {
         bool complete = true, earlierRows = false, tpSensitive = false;
         std::uint32_t slots = 0;
     };
     void add(Site site, const std::string& module, const char* suffix, TapKind kind,
-             std::uint32_t width, std::initializer_list<Site> inputs, Traits traits);
+             std::uint32_t width, const Sites& inputs, Traits traits);
     void add(Site site, const std::string& module, const char* suffix, TapKind kind,
-             std::uint32_t width, std::initializer_list<Site> inputs)
+             std::uint32_t width, const Sites& inputs)
     {
         add(site, module, suffix, kind, width, inputs, Traits{});
     }
+    std::optional<trace::TapIndex> placeOf(Site input) const;
     void embedding();
-    void attention(const std::string& path);
-    void denseMlp(const std::string& path);
-    void sparseMlp(const std::string& path);
+    void projections(const std::string& path, const Sites& inputs);
+    void attention(const std::string& path, const Sites& inputs);
+    void mlp(const std::string& path, const MlpSites& sites, std::uint32_t width,
+             const Sites& inputs, TapKind kind);
+    void sparseMlp(const std::string& path, const Sites& inputs);
     void layer(std::int32_t index);
 
     const ModelPlan& m_plan;
+    const ModuleNames& m_names;
     const Policy& m_policy;
     std::int32_t m_layer = -1;
     TapPlan m_result;
 };
 
+namespace {
+
+std::string below(const std::string& path, std::string_view module)
+{
+    return path + "." + std::string(module);
+}
+
+} // namespace
+
+std::optional<trace::TapIndex> TapPlan::Maker::placeOf(Site input) const
+{
+    // The stream that a layer reads is the output of the layer before, at first the embedding.
+    if (input != Site::Layer) {
+        const auto place = m_result.find(input, m_layer);
+        return place ? place : m_result.find(input, -1);
+    }
+    if (const auto place = m_result.find(Site::Layer, m_layer - 1))
+        return place;
+    const auto sum = m_result.find(Site::EmbeddingSum, -1);
+    return sum ? sum : m_result.find(Site::Embedding, -1);
+}
+
 void TapPlan::Maker::add(Site site, const std::string& module, const char* suffix, TapKind kind,
-                         std::uint32_t width, std::initializer_list<Site> inputs, Traits traits)
+                         std::uint32_t width, const Sites& inputs, Traits traits)
 {
     trace::Tap tap;
     tap.name = module + suffix;
@@ -62,14 +90,7 @@ void TapPlan::Maker::add(Site site, const std::string& module, const char* suffi
     tap.readsEarlierRows = traits.earlierRows;
     tap.tpSensitive = traits.tpSensitive;
     for (const Site input : inputs) {
-        // The stream that a layer reads is the output of the layer before, at first the embedding.
-        const std::int32_t from = input == Site::Layer ? m_layer - 1 : m_layer;
-        auto place = m_result.find(input, from);
-        if (!place && input == Site::Layer)
-            place = m_result.find(Site::Embedding, -1);
-        if (!place)
-            place = m_result.find(input, -1);
-        if (place)
+        if (const auto place = placeOf(input))
             tap.inputs.push_back(*place);
         else
             tap.inputsComplete = false;
@@ -81,9 +102,16 @@ void TapPlan::Maker::add(Site site, const std::string& module, const char* suffi
 
 void TapPlan::Maker::embedding()
 {
-    add(Site::Embedding, "model.embed_tokens", ".out", TapKind::Embedding, m_plan.hidden, {});
+    add(Site::Embedding, std::string(m_names.embedding), ".out", TapKind::Embedding, m_plan.hidden,
+        {});
+    if (m_plan.learnedPositions) {
+        add(Site::Positions, std::string(m_names.positions), ".out", TapKind::Embedding,
+            m_plan.hidden, {});
+        add(Site::EmbeddingSum, std::string(m_names.embeddingSum), ".out", TapKind::Embedding,
+            m_plan.hidden, {Site::Embedding, Site::Positions});
+    }
     if (m_plan.rope.kind != RopeKind::None) {
-        const char* module = "model.rotary_emb";
+        const std::string module(m_names.rotary);
         add(Site::RotaryCos, module, ".cos", TapKind::RotaryTable, m_plan.headDim, {});
         add(Site::RotarySin, module, ".sin", TapKind::RotaryTable, m_plan.headDim, {});
         if (m_plan.rope.kind == RopeKind::Fp32Tables)
@@ -92,18 +120,30 @@ void TapPlan::Maker::embedding()
     }
 }
 
-void TapPlan::Maker::attention(const std::string& path)
+void TapPlan::Maker::projections(const std::string& path, const Sites& inputs)
 {
     const std::uint32_t qWidth = m_plan.heads * m_plan.headDim;
     const std::uint32_t kvWidth = m_plan.kvHeads * m_plan.headDim;
-    add(Site::QProj, path + ".q_proj", ".out", TapKind::Projection, qWidth, {Site::InputNorm});
-    add(Site::KProj, path + ".k_proj", ".out", TapKind::Projection, kvWidth, {Site::InputNorm});
-    add(Site::VProj, path + ".v_proj", ".out", TapKind::Projection, kvWidth, {Site::InputNorm});
-    Site q = Site::QProj;
-    Site k = Site::KProj;
+    if (m_plan.fusedQkv) {
+        add(Site::QkvProj, below(path, m_names.qkv), ".out", TapKind::Projection,
+            qWidth + 2 * kvWidth, inputs);
+        return;
+    }
+    add(Site::QProj, below(path, m_names.q), ".out", TapKind::Projection, qWidth, inputs);
+    add(Site::KProj, below(path, m_names.k), ".out", TapKind::Projection, kvWidth, inputs);
+    add(Site::VProj, below(path, m_names.v), ".out", TapKind::Projection, kvWidth, inputs);
+}
+
+void TapPlan::Maker::attention(const std::string& path, const Sites& inputs)
+{
+    const std::uint32_t qWidth = m_plan.heads * m_plan.headDim;
+    const std::uint32_t kvWidth = m_plan.kvHeads * m_plan.headDim;
+    projections(path, inputs);
+    Site q = m_plan.fusedQkv ? Site::QkvProj : Site::QProj;
+    Site k = m_plan.fusedQkv ? Site::QkvProj : Site::KProj;
     if (m_plan.qkNorm != QkNorm::None) {
-        add(Site::QNorm, path + ".q_norm", ".out", TapKind::Norm, qWidth, {Site::QProj});
-        add(Site::KNorm, path + ".k_norm", ".out", TapKind::Norm, kvWidth, {Site::KProj});
+        add(Site::QNorm, below(path, m_names.qNorm), ".out", TapKind::Norm, qWidth, {q});
+        add(Site::KNorm, below(path, m_names.kNorm), ".out", TapKind::Norm, kvWidth, {k});
         q = Site::QNorm;
         k = Site::KNorm;
     }
@@ -115,38 +155,58 @@ void TapPlan::Maker::attention(const std::string& path)
         q = Site::QRope;
         k = Site::KRope;
     }
-    add(Site::OProjIn, path + ".o_proj", ".in", TapKind::ProjectionInput, qWidth,
-        {q, k, Site::VProj}, {.earlierRows = true});
-    add(Site::OProj, path + ".o_proj", ".out", TapKind::Projection, m_plan.hidden, {Site::OProjIn},
+    const std::string o = below(path, m_names.o);
+    add(Site::OProjIn, o, ".in", TapKind::ProjectionInput, qWidth,
+        q == k ? Sites{q} : Sites{q, k, Site::VProj}, {.earlierRows = true});
+    add(Site::OProj, o, ".out", TapKind::Projection, m_plan.hidden, {Site::OProjIn},
         {.tpSensitive = true});
     add(Site::Attention, path, ".out", TapKind::AttentionOutput, m_plan.hidden, {Site::OProj});
 }
 
-void TapPlan::Maker::denseMlp(const std::string& path)
+void TapPlan::Maker::mlp(const std::string& path, const MlpSites& sites, std::uint32_t width,
+                         const Sites& inputs, TapKind kind)
 {
-    const std::uint32_t width = m_plan.mlpWidth;
-    add(Site::GateProj, path + ".gate_proj", ".out", TapKind::Projection, width, {Site::PostNorm});
-    add(Site::ActFn, path + ".act_fn", ".out", TapKind::Activation, width, {Site::GateProj});
-    add(Site::UpProj, path + ".up_proj", ".out", TapKind::Projection, width, {Site::PostNorm});
-    add(Site::DownProjIn, path + ".down_proj", ".in", TapKind::ProjectionInput, width,
-        {Site::ActFn, Site::UpProj});
-    add(Site::DownProj, path + ".down_proj", ".out", TapKind::Projection, m_plan.hidden,
-        {Site::DownProjIn}, {.tpSensitive = true});
-    add(Site::Mlp, path, ".out", TapKind::MlpOutput, m_plan.hidden, {Site::DownProj});
+    const std::string activation = below(path, m_names.activation);
+    const std::string up = below(path, m_names.up);
+    const std::string down = below(path, m_names.down);
+    if (m_plan.mlp == MlpKind::Gated) {
+        add(sites.gate, below(path, m_names.gate), ".out", TapKind::Projection, width, inputs);
+        add(sites.activation, activation, ".out", TapKind::Activation, width, {sites.gate});
+        add(sites.up, up, ".out", TapKind::Projection, width, inputs);
+        add(sites.downIn, down, ".in", TapKind::ProjectionInput, width,
+            {sites.activation, sites.up});
+    } else {
+        add(sites.up, up, ".out", TapKind::Projection, width, inputs);
+        add(sites.activation, activation, ".out", TapKind::Activation, width, {sites.up});
+        add(sites.downIn, down, ".in", TapKind::ProjectionInput, width, {sites.activation});
+    }
+    add(sites.down, down, ".out", TapKind::Projection, m_plan.hidden, {sites.downIn},
+        {.tpSensitive = true});
+    add(sites.out, path, ".out", kind, m_plan.hidden, {sites.down});
 }
 
-void TapPlan::Maker::sparseMlp(const std::string& path)
+void TapPlan::Maker::sparseMlp(const std::string& path, const Sites& inputs)
 {
     const MoePlan& moe = *m_plan.moe;
-    add(Site::Router, path + ".gate", ".out", TapKind::Router, moe.experts, {Site::PostNorm});
+    Sites withRouter = inputs;
+    withRouter.insert(withRouter.begin(), Site::Router);
+    Sites parts{Site::Experts};
+    if (moe.sharedWidth > 0) {
+        mlp(path + ".shared_expert", sharedSites, moe.sharedWidth, inputs, TapKind::MlpOutput);
+        parts = {Site::Experts, Site::SharedExpert, Site::SharedExpertGate};
+    }
+    add(Site::Router, path + ".gate", ".out", TapKind::Router, moe.experts, inputs);
     add(Site::ExpertGateUpSlots, path + ".experts", ".gate_up.slots", TapKind::ExpertSlots,
-        moe.chosen * 2 * moe.expertWidth, {Site::Router, Site::PostNorm}, {.slots = moe.chosen});
+        moe.chosen * 2 * moe.expertWidth, withRouter, {.slots = moe.chosen});
     add(Site::ExpertDownSlots, path + ".experts", ".down.slots", TapKind::ExpertSlots,
         moe.chosen * m_plan.hidden, {Site::Router, Site::ExpertGateUpSlots},
         {.tpSensitive = true, .slots = moe.chosen});
     add(Site::Experts, path + ".experts", ".out", TapKind::Experts, m_plan.hidden,
         {Site::Router, Site::ExpertDownSlots});
-    add(Site::Mlp, path, ".out", TapKind::MlpOutput, m_plan.hidden, {Site::Experts});
+    if (moe.sharedWidth > 0)
+        add(Site::SharedExpertGate, path + ".shared_expert_gate", ".out", TapKind::Projection, 1,
+            inputs);
+    add(Site::Mlp, path, ".out", TapKind::MlpOutput, m_plan.hidden, parts);
 
     const DType dtype = m_policy.dtypeOf(path + ".gate");
     m_result.m_routers.push_back({.module = path + ".gate",
@@ -161,18 +221,26 @@ void TapPlan::Maker::sparseMlp(const std::string& path)
 void TapPlan::Maker::layer(std::int32_t index)
 {
     m_layer = index;
-    const std::string path = "model.layers." + std::to_string(index);
-    add(Site::InputNorm, path + ".input_layernorm", ".out", TapKind::Norm, m_plan.hidden,
-        {Site::Layer});
-    attention(path + ".self_attn");
-    add(Site::PostNorm, path + ".post_attention_layernorm", ".out", TapKind::Norm, m_plan.hidden,
-        {Site::Layer, Site::Attention});
+    const std::string path = layerPath(m_plan.names, static_cast<std::size_t>(index));
+    const std::string block = path + ".mlp";
+    const bool before = m_plan.normPlace == NormPlace::BeforeBlocks;
+    if (before)
+        add(Site::InputNorm, below(path, m_names.inputNorm), ".out", TapKind::Norm, m_plan.hidden,
+            {Site::Layer});
+    attention(below(path, m_names.attention), {before ? Site::InputNorm : Site::Layer});
+    add(Site::PostNorm, below(path, m_names.postNorm), ".out", TapKind::Norm, m_plan.hidden,
+        before ? Sites{Site::Layer, Site::Attention} : Sites{Site::Attention});
+    const Sites inputs = before ? Sites{Site::PostNorm} : Sites{Site::Layer, Site::PostNorm};
     if (m_plan.layers[static_cast<std::size_t>(index)].sparse)
-        sparseMlp(path + ".mlp");
+        sparseMlp(block, inputs);
     else
-        denseMlp(path + ".mlp");
+        mlp(block, denseSites, m_plan.mlpWidth, inputs, TapKind::MlpOutput);
+    if (!before)
+        add(Site::MlpNorm, below(path, m_names.mlpNorm), ".out", TapKind::Norm, m_plan.hidden,
+            {Site::Mlp});
     add(Site::Layer, path, ".out", TapKind::Residual, m_plan.hidden,
-        {Site::Layer, Site::Attention, Site::Mlp});
+        before ? Sites{Site::Layer, Site::Attention, Site::Mlp}
+               : Sites{Site::Layer, Site::PostNorm, Site::MlpNorm});
 }
 
 TapPlan TapPlan::Maker::make()
@@ -184,7 +252,7 @@ TapPlan TapPlan::Maker::make()
         layer(index);
     m_layer = -1;
     const auto last = m_result.find(Site::Layer, layers - 1);
-    add(Site::FinalNorm, "model.norm", ".out", TapKind::Norm, m_plan.hidden, {});
+    add(Site::FinalNorm, std::string(m_names.finalNorm), ".out", TapKind::Norm, m_plan.hidden, {});
     m_result.m_taps.back().inputs = {last ? *last : *m_result.find(Site::Embedding, -1)};
     add(Site::Head, "lm_head", ".out", TapKind::Head, m_plan.vocabulary, {Site::FinalNorm});
     return std::move(m_result);

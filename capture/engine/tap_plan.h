@@ -20,9 +20,12 @@ namespace moire::capture {
 enum class Site : std::uint8_t
 {
     Embedding,
+    Positions,    ///< learned ones
+    EmbeddingSum, ///< with them
     RotaryCos,
     RotarySin,
     InputNorm,
+    QkvProj,
     QProj,
     KProj,
     VProj,
@@ -43,11 +46,30 @@ enum class Site : std::uint8_t
     ExpertGateUpSlots,
     ExpertDownSlots,
     Experts,
+    SharedGateProj,
+    SharedActFn,
+    SharedUpProj,
+    SharedDownProjIn,
+    SharedDownProj,
+    SharedExpert,
+    SharedExpertGate,
     Mlp,
+    MlpNorm, ///< of the families that have their norms behind the blocks
     Layer,
     FinalNorm,
     Head,
 };
+/// The sites of one MLP.
+struct MlpSites
+{
+    Site gate, activation, up, downIn, down, out;
+};
+inline constexpr MlpSites denseSites{Site::GateProj,   Site::ActFn,    Site::UpProj,
+                                     Site::DownProjIn, Site::DownProj, Site::Mlp};
+inline constexpr MlpSites sharedSites{Site::SharedGateProj, Site::SharedActFn,
+                                      Site::SharedUpProj,   Site::SharedDownProjIn,
+                                      Site::SharedDownProj, Site::SharedExpert};
+
 inline constexpr std::size_t siteCount = static_cast<std::size_t>(Site::Head) + 1;
 
 /// The taps of a model in execution order, and where each site's tap stands among them. Names and

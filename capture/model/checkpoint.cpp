@@ -48,7 +48,7 @@ Result<Checkpoint> openFolder(const fs::path& folder)
                          "Name a Hugging Face model folder or a .gguf file"};
         return configured.error();
     }
-    auto weights = openSafetensors(folder);
+    auto weights = openSafetensors(folder, configured->plan.names);
     if (!weights)
         return weights.error();
     Checkpoint checkpoint{std::move(configured->plan), std::move(*weights), nullptr, {}};
@@ -57,7 +57,7 @@ Result<Checkpoint> openFolder(const fs::path& folder)
         return checked.error();
     if (!configured->dtypeNamed) {
         const auto& entries = checkpoint.weights->entries();
-        checkpoint.plan.dtype = entries[findEntry(entries, embeddingTensor)].dtype;
+        checkpoint.plan.dtype = entries[findEntry(entries, embeddingTensor(checkpoint.plan))].dtype;
     }
     takeTokenizer(checkpoint, openTokenizer(folder));
     return checkpoint;

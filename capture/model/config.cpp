@@ -5,7 +5,9 @@
 
 #include "capture/model/families.h"
 #include "capture/model/json_text.h"
+#include "capture/model/layer_config.h"
 #include "capture/model/plan_check.h"
+#include "capture/model/rope_config.h"
 #include "core/base/file.h"
 
 #include <array>
@@ -22,94 +24,93 @@ using nlohmann::json;
 constexpr std::size_t maxConfigBytes = 16U << 20;
 constexpr int maxConfigDepth = 16;
 
+void readHeadDim(ModelPlan& plan, const Family& family, JsonFields& fields)
+{
+    plan.headDim = fields.countOr("head_dim", family.headDim, 1, maxWidth);
+    if (plan.headDim != 0)
+        return;
+    if (plan.hidden % plan.heads != 0)
+        fields.fail(Errc::Damaged, std::string(family.keys.hidden) + " "
+                                       + std::to_string(plan.hidden) + " is no multiple of "
+                                       + std::string(family.keys.heads) + " "
+                                       + std::to_string(plan.heads) + " and there is no head_dim");
+    plan.headDim = plan.hidden / plan.heads;
+}
+
+void readExperts(ModelPlan& plan, const Family& family, JsonFields& fields)
+{
+    MoePlan& moe = *plan.moe;
+    moe.expertWidth = fields.count(family.keys.expertWidth, 1, maxWidth);
+    const char* experts = fields.has("num_local_experts") ? "num_local_experts" : "num_experts";
+    moe.experts = fields.count(experts, 1, maxExperts);
+    moe.chosen = fields.count("num_experts_per_tok", 1, maxExperts);
+    if (!family.normalisesWeights)
+        moe.normaliseWeights = fields.flagOr("norm_topk_prob", false);
+    if (family.sharedExpert)
+        moe.sharedWidth = fields.count("shared_expert_intermediate_size", 1, maxWidth);
+}
+
 void readSizes(ModelPlan& plan, const Family& family, JsonFields& fields)
 {
+    const ConfigKeys& keys = family.keys;
     plan.vocabulary = fields.count("vocab_size", 1, maxVocabulary);
-    plan.hidden = fields.count("hidden_size", 1, maxWidth);
-    plan.heads = fields.count("num_attention_heads", 1, maxHeads);
-    plan.kvHeads = fields.countOr("num_key_value_heads", plan.heads, 1, maxHeads);
-    plan.context = fields.count("max_position_embeddings", 1, maxContext);
-    setLayers(plan, family, fields.count("num_hidden_layers", 1, maxLayers));
-    const std::uint32_t width = fields.count("intermediate_size", 1, maxWidth);
-    if (family.sparse) {
-        plan.moe->expertWidth = width;
-        const char* experts = fields.has("num_local_experts") ? "num_local_experts" : "num_experts";
-        plan.moe->experts = fields.count(experts, 1, maxExperts);
-        plan.moe->chosen = fields.count("num_experts_per_tok", 1, maxExperts);
-        plan.moe->normaliseWeights = fields.flagOr("norm_topk_prob", false);
-    } else {
-        plan.mlpWidth = width;
-    }
-    plan.headDim = fields.countOr("head_dim", 0, 1, maxWidth);
-    if (plan.headDim == 0) {
-        if (plan.hidden % plan.heads != 0)
-            fields.fail(Errc::Damaged, "hidden_size " + std::to_string(plan.hidden)
-                                           + " is no multiple of num_attention_heads "
-                                           + std::to_string(plan.heads)
-                                           + " and there is no head_dim");
-        plan.headDim = plan.hidden / plan.heads;
-    }
+    plan.hidden = fields.count(keys.hidden, 1, maxWidth);
+    plan.heads = fields.count(keys.heads, 1, maxHeads);
+    plan.kvHeads = family.fusedQkv ? plan.heads
+                                   : fields.countOr("num_key_value_heads", plan.heads, 1, maxHeads);
+    plan.context = fields.count(keys.context, 1, maxContext);
+    if (family.sparse != SparseRule::Never)
+        readExperts(plan, family, fields);
+    if (family.mlpFactor > 0)
+        plan.mlpWidth = fields.countOr(keys.mlpWidth, family.mlpFactor * plan.hidden, 1, maxWidth);
+    else if (family.sparse != SparseRule::Always)
+        plan.mlpWidth = fields.count(keys.mlpWidth, 1, maxWidth);
+    readHeadDim(plan, family, fields);
 }
 
-void readActivation(ModelPlan& plan, JsonFields& fields)
+void readActivation(const ModelPlan& plan, const Family& family, JsonFields& fields)
 {
-    const std::string name = fields.textOr("hidden_act", "silu");
-    if (name != "silu" && name != "swish")
-        fields.fail(Errc::Unsupported,
-                    "hidden_act " + name + " is not supported for " + plan.architecture,
-                    "Supported: silu");
-    plan.activation = Activation::Silu;
+    constexpr std::array spellings{
+        std::pair{Activation::Silu, "silu"}, std::pair{Activation::Silu, "swish"},
+        std::pair{Activation::GeluNew, "gelu_new"}, std::pair{Activation::ReluSquared, "relu2"}};
+    std::string usual;
+    for (const auto& [activation, spelling] : spellings)
+        if (activation == family.activation && usual.empty())
+            usual = spelling;
+    const std::string name = fields.textOr(family.keys.activation, usual);
+    for (const auto& [activation, spelling] : spellings)
+        if (activation == family.activation && name == spelling)
+            return;
+    fields.fail(Errc::Unsupported,
+                std::string(family.keys.activation) + " " + name + " is not supported for "
+                    + plan.architecture,
+                "Supported: " + usual);
 }
 
-void checkWholeRotation(JsonFields& fields)
+bool readBias(BiasRule rule, std::string_view key, JsonFields& fields)
 {
-    if (fields.positiveOr("partial_rotary_factor", 1.0) != 1.0)
-        fields.fail(Errc::Unsupported, "a partial_rotary_factor other than 1 is not supported",
-                    "Supported: models that rotate whole heads");
+    switch (rule) {
+    case BiasRule::Never:
+        return false;
+    case BiasRule::Always:
+        return true;
+    case BiasRule::IfNamed:
+        return fields.flagOr(key, false);
+    case BiasRule::UnlessDenied:
+        return fields.flagOr(key, true);
+    }
+    return false;
 }
 
-/// The parameters of a scaling, from `rope_scaling` or `rope_parameters`.
-void readScaling(RopePlan& rope, JsonFields& fields)
+/// Options of GPT-2's attention.
+void readGpt2Attention(ModelPlan& plan, JsonFields& fields)
 {
-    const char* key = fields.has("rope_type") ? "rope_type" : "type";
-    const std::string kind = fields.textOr(key, "default");
-    checkWholeRotation(fields);
-    if (kind == "default")
-        return;
-    if (kind == "linear") {
-        rope.scaling = RopeScaling::Linear;
-        rope.factor = fields.positive("factor");
-        return;
-    }
-    if (kind != "llama3") {
-        fields.fail(Errc::Unsupported, "rope scaling " + kind + " is not supported",
-                    "Supported: default, linear, llama3");
-        return;
-    }
-    rope.scaling = RopeScaling::Llama3;
-    rope.factor = fields.positive("factor");
-    rope.lowFrequencyFactor = fields.positive("low_freq_factor");
-    rope.highFrequencyFactor = fields.positive("high_freq_factor");
-    rope.originalContext = fields.count("original_max_position_embeddings", 1, maxContext);
-    if (!(rope.highFrequencyFactor > rope.lowFrequencyFactor))
-        fields.fail(Errc::Damaged, "high_freq_factor is not above low_freq_factor");
-}
-
-Result<void> readRope(ModelPlan& plan, JsonFields& fields, const std::string& place)
-{
-    plan.rope.theta = fields.positiveOr("rope_theta", plan.rope.theta);
-    checkWholeRotation(fields);
-    for (const std::string key : {"rope_scaling", "rope_parameters"}) {
-        const json* object = fields.find(key);
-        if (object == nullptr)
-            continue;
-        JsonFields inner(*object, place, key + ".");
-        plan.rope.theta = inner.positiveOr("rope_theta", plan.rope.theta);
-        readScaling(plan.rope, inner);
-        if (auto read = inner.status(); !read)
-            return read;
-    }
-    return {};
+    for (const char* key : {"reorder_and_upcast_attn", "add_cross_attention"})
+        if (fields.flagOr(key, false))
+            fields.fail(Errc::Unsupported, std::string(key) + " is not supported",
+                        "Supported: models without it");
+    plan.scaleAttention = fields.flagOr("scale_attn_weights", true);
+    plan.scaleByInverseLayer = fields.flagOr("scale_attn_by_inverse_layer_idx", false);
 }
 
 std::optional<numeric::DType> readDType(JsonFields& fields)
@@ -187,21 +188,29 @@ Result<ConfiguredPlan> planFromConfig(std::string_view text, const std::string& 
         return Error{Errc::Unsupported, "describes quantised weights (quantization_config)", place,
                      "Take a checkpoint that is not quantised, or a .gguf file"};
 
-    ModelPlan plan = familyPlan(**family);
-    readSizes(plan, **family, fields);
-    readActivation(plan, fields);
-    plan.normEps = fields.positive("rms_norm_eps");
-    plan.qkvBias = plan.outBias = fields.flagOr("attention_bias", false);
-    if (!(*family)->sparse)
-        plan.mlpBias = fields.flagOr("mlp_bias", false);
-    if ((*family)->qkNorm == QkNorm::WholeWidth && fields.has("clip_qkv"))
+    const Family& traits = **family;
+    ModelPlan plan = familyPlan(traits);
+    readSizes(plan, traits, fields);
+    if (auto read = fields.status(); !read)
+        return read.error();
+    readLayers(plan, traits, fields);
+    readActivation(plan, traits, fields);
+    if (!traits.keys.normEps.empty())
+        plan.normEps = fields.positive(traits.keys.normEps);
+    plan.qkvBias = readBias(traits.qkvBias, traits.keys.qkvBias, fields);
+    plan.outBias = plan.qkvBias && traits.outBias;
+    plan.mlpBias = readBias(traits.mlpBias, "mlp_bias", fields);
+    if (traits.clipsQkv && fields.has("clip_qkv"))
         plan.clipQkv = fields.positive("clip_qkv");
-    plan.tiedHead = fields.flagOr("tie_word_embeddings", false);
+    if (traits.names == NameStyle::Gpt2)
+        readGpt2Attention(plan, fields);
+    plan.tiedHead = fields.flagOr("tie_word_embeddings", traits.tiedHead);
     plan.endTokens = readEndTokens(fields);
     const auto dtype = readDType(fields);
     plan.dtype = dtype.value_or(numeric::DType::FP32);
-    if (auto read = readRope(plan, fields, place); !read)
-        return read.error();
+    if (traits.rope != RopeKind::None)
+        if (auto read = readRope(plan, fields, place); !read)
+            return read.error();
     if (auto read = fields.status(); !read)
         return read.error();
     if (auto checked = checkSizes(plan, place); !checked)

@@ -10,18 +10,125 @@ namespace moire::capture {
 
 namespace {
 
+constexpr ConfigKeys expertsKeys{.expertWidth = "moe_intermediate_size"};
+
 constexpr std::array families{
-    Family{"LlamaForCausalLM", "llama", NormKind::RmsRoundTwice, NormPlace::BeforeBlocks,
-           QkNorm::None, RopeKind::RoundEach, false, true},
-    Family{"OlmoeForCausalLM", "olmoe", NormKind::RmsRoundTwice, NormPlace::BeforeBlocks,
-           QkNorm::WholeWidth, RopeKind::RoundEach, true, false},
+    Family{.architecture = "LlamaForCausalLM",
+           .ggufName = "llama",
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true,
+           .mlpBias = BiasRule::IfNamed,
+           .ggufPermutes = true},
+    Family{.architecture = "MistralForCausalLM",
+           .ggufName = "",
+           .window = WindowRule::WhereNumber,
+           .windowWidth = 4096},
+    Family{.architecture = "Qwen2ForCausalLM",
+           .ggufName = "",
+           .qkvBias = BiasRule::Always,
+           .window = WindowRule::FromLayer},
+    Family{.architecture = "Qwen3ForCausalLM",
+           .ggufName = "",
+           .qkNorm = QkNorm::PerHead,
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true,
+           .window = WindowRule::FromLayer,
+           .headDim = 128},
+    Family{.architecture = "OlmoForCausalLM",
+           .ggufName = "",
+           .keys = {.normEps = ""},
+           .norm = NormKind::LayerNormPlain,
+           .rope = RopeKind::Fp32Tables,
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true,
+           .clipsQkv = true},
+    Family{.architecture = "Olmo2ForCausalLM",
+           .ggufName = "",
+           .norm = NormKind::RmsRoundOnce,
+           .normPlace = NormPlace::AfterBlocks,
+           .qkNorm = QkNorm::WholeWidth,
+           .rope = RopeKind::Fp32Tables,
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true},
+    Family{.architecture = "OlmoeForCausalLM",
+           .ggufName = "olmoe",
+           .qkNorm = QkNorm::WholeWidth,
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true,
+           .sparse = SparseRule::Always,
+           .clipsQkv = true},
+    Family{.architecture = "Qwen2MoeForCausalLM",
+           .ggufName = "",
+           .keys = {.expertWidth = "moe_intermediate_size", .qkvBias = "qkv_bias"},
+           .qkvBias = BiasRule::UnlessDenied,
+           .window = WindowRule::EvenBelow,
+           .sparse = SparseRule::Steps,
+           .sharedExpert = true},
+    Family{.architecture = "Qwen3MoeForCausalLM",
+           .ggufName = "",
+           .keys = expertsKeys,
+           .qkNorm = QkNorm::PerHead,
+           .qkvBias = BiasRule::IfNamed,
+           .outBias = true,
+           .window = WindowRule::AllIfUsed,
+           .sparse = SparseRule::Steps},
+    Family{.architecture = "MixtralForCausalLM",
+           .ggufName = "",
+           .names = NameStyle::Mixtral,
+           .theta = 1e6,
+           .window = WindowRule::WhereNumber,
+           .sparse = SparseRule::Always,
+           .normalisesWeights = true,
+           .fp32RouterWeights = true},
+    Family{.architecture = "GPT2LMHeadModel",
+           .ggufName = "",
+           .names = NameStyle::Gpt2,
+           .keys = {.hidden = "n_embd",
+                    .heads = "n_head",
+                    .layers = "n_layer",
+                    .context = "n_positions",
+                    .mlpWidth = "n_inner",
+                    .activation = "activation_function",
+                    .normEps = "layer_norm_epsilon"},
+           .norm = NormKind::LayerNorm,
+           .rope = RopeKind::None,
+           .mlp = MlpKind::Plain,
+           .activation = Activation::GeluNew,
+           .qkvBias = BiasRule::Always,
+           .outBias = true,
+           .mlpBias = BiasRule::Always,
+           .mlpFactor = 4,
+           .tiedHead = true,
+           .learnedPositions = true,
+           .fusedQkv = true,
+           .transposedWeights = true},
+    Family{.architecture = "Jais2ForCausalLM",
+           .ggufName = "",
+           .keys = {.normEps = "layer_norm_eps"},
+           .norm = NormKind::LayerNorm,
+           .mlp = MlpKind::Plain,
+           .activation = Activation::ReluSquared,
+           .qkvBias = BiasRule::UnlessDenied,
+           .outBias = true,
+           .mlpBias = BiasRule::UnlessDenied},
 };
 
 const Family* findBy(std::string_view Family::*key, std::string_view name)
 {
-    const auto it = std::find_if(families.begin(), families.end(),
-                                 [&](const Family& family) { return family.*key == name; });
+    const auto it = std::find_if(families.begin(), families.end(), [&](const Family& family) {
+        return !name.empty() && family.*key == name;
+    });
     return it == families.end() ? nullptr : &*it;
+}
+
+template <class Chosen>
+std::string listOf(Chosen&& chosen)
+{
+    std::string list;
+    for (const Family& family : families)
+        if (chosen(family))
+            list += (list.empty() ? "" : ", ") + std::string(family.architecture);
+    return list;
 }
 
 } // namespace
@@ -38,28 +145,36 @@ const Family* findGgufFamily(std::string_view ggufName)
 
 std::string supportedArchitectures()
 {
-    std::string list;
-    for (const Family& family : families)
-        list += (list.empty() ? "" : ", ") + std::string(family.architecture);
-    return list;
+    return listOf([](const Family&) { return true; });
+}
+
+std::string supportedGgufArchitectures()
+{
+    return listOf([](const Family& family) { return !family.ggufName.empty(); });
 }
 
 ModelPlan familyPlan(const Family& family)
 {
     ModelPlan plan;
     plan.architecture = family.architecture;
+    plan.names = family.names;
     plan.norm = family.norm;
     plan.normPlace = family.normPlace;
     plan.qkNorm = family.qkNorm;
     plan.rope.kind = family.rope;
-    if (family.sparse)
+    plan.rope.theta = family.theta;
+    plan.mlp = family.mlp;
+    plan.activation = family.activation;
+    plan.tiedHead = family.tiedHead;
+    plan.learnedPositions = family.learnedPositions;
+    plan.fusedQkv = family.fusedQkv;
+    plan.transposedWeights = family.transposedWeights;
+    if (family.sparse != SparseRule::Never) {
         plan.moe.emplace();
+        plan.moe->normaliseWeights = family.normalisesWeights;
+        plan.moe->fp32Weights = family.fp32RouterWeights;
+    }
     return plan;
-}
-
-void setLayers(ModelPlan& plan, const Family& family, std::size_t count)
-{
-    plan.layers.assign(count, LayerPlan{family.sparse, 0});
 }
 
 } // namespace moire::capture

@@ -28,9 +28,10 @@ void readSizes(ModelPlan& plan, const Family& family, GgufFields& fields, const 
     plan.kvHeads = fields.countOr("attention.head_count_kv", plan.heads, 1, maxHeads);
     plan.headDim = fields.countOr("attention.key_length", plan.hidden / plan.heads, 1, maxWidth);
     plan.context = fields.count("context_length", 1, maxContext);
-    setLayers(plan, family, fields.count("block_count", 1, maxLayers));
+    const bool sparse = family.sparse != SparseRule::Never;
+    plan.layers.assign(fields.count("block_count", 1, maxLayers), LayerPlan{sparse, 0});
     const std::uint32_t width = fields.count("feed_forward_length", 1, maxWidth);
-    if (family.sparse) {
+    if (sparse) {
         plan.moe->expertWidth = fields.countOr("expert_feed_forward_length", width, 1, maxWidth);
         plan.moe->experts = fields.count("expert_count", 1, maxExperts);
         plan.moe->chosen = fields.count("expert_used_count", 1, maxExperts);
@@ -44,14 +45,14 @@ void readSizes(ModelPlan& plan, const Family& family, GgufFields& fields, const 
         fields.has("vocab_size")
             ? fields.count("vocab_size", 1, maxVocabulary)
             : static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, maxVocabulary));
-    if (!family.sparse && fields.countOr("expert_count", 0, 0, maxExperts) > 0)
+    if (!sparse && fields.countOr("expert_count", 0, 0, maxExperts) > 0)
         fields.fail(Errc::Unsupported, "is a mixture of experts of the Mixtral kind",
-                    "Supported: " + supportedArchitectures());
+                    "Supported: " + supportedGgufArchitectures());
     if (fields.countOr("attention.value_length", plan.headDim, 1, maxWidth) != plan.headDim
         || fields.countOr("rope.dimension_count", plan.headDim, 1, maxWidth) != plan.headDim)
         fields.fail(Errc::Unsupported,
                     "has heads whose queries, values and rotation differ in width",
-                    "Supported: " + supportedArchitectures());
+                    "Supported: " + supportedGgufArchitectures());
 }
 
 /// The values of rope_freqs.weight. Errors: Damaged.
@@ -183,13 +184,13 @@ Result<ModelPlan> planFromGguf(const GgufFile& file)
     const Family* family = findGgufFamily(name);
     if (family == nullptr)
         return Error{Errc::Unsupported, "the architecture " + name + " is not supported",
-                     file.place(), "Supported: " + supportedArchitectures()};
+                     file.place(), "Supported: " + supportedGgufArchitectures()};
 
     ModelPlan plan = familyPlan(*family);
     GgufFields fields(file, name + ".");
     readSizes(plan, *family, fields, file);
     plan.normEps = fields.positive("attention.layer_norm_rms_epsilon");
-    if (family->qkNorm == QkNorm::WholeWidth && fields.has("attention.clamp_kqv"))
+    if (family->clipsQkv && fields.has("attention.clamp_kqv"))
         plan.clipQkv = fields.positive("attention.clamp_kqv");
     if (auto read = fields.status(); !read)
         return read.error();
@@ -197,7 +198,7 @@ Result<ModelPlan> planFromGguf(const GgufFile& file)
         return checked.error();
     plan.qkvBias = hasBias(file, "attn_q");
     plan.outBias = hasBias(file, "attn_output");
-    plan.mlpBias = !family->sparse && hasBias(file, "ffn_down");
+    plan.mlpBias = family->sparse == SparseRule::Never && hasBias(file, "ffn_down");
     plan.tiedHead = file.findTensor("output.weight") == nullptr;
     plan.endTokens = readEndTokens(file);
     plan.dtype = ownDType(file);

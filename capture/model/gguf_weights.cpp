@@ -47,6 +47,14 @@ void restoreRows(std::span<const std::byte> in, std::span<std::byte> out, std::s
     }
 }
 
+/// A tensor of a layer that the decoder would have to use ("attn_rot_embd" is a table that old
+/// files carry).
+bool isLayerTensor(std::string_view ggufName)
+{
+    return ggufName.starts_with("blk.")
+           && ggufName.find(".attn_rot_embd.") == std::string_view::npos;
+}
+
 class GgufWeights final : public Weights
 {
 public:
@@ -74,9 +82,12 @@ private:
 
 void GgufWeights::add(const GgufTensor& tensor, const ModelPlan& plan, bool permutes)
 {
-    const HubTensor hub = hubTensor(tensor.name);
-    if (hub.name.empty())
-        return;
+    HubTensor hub = hubTensor(tensor.name);
+    if (hub.name.empty()) {
+        if (!isLayerTensor(tensor.name))
+            return;
+        hub.name = tensor.name; // listed, so that the check of the plan refuses it
+    }
     Source source{{hub.name, numeric::DType::FP32, {}},
                   findGgmlType(tensor.type),
                   tensor.offset,

@@ -136,6 +136,11 @@ bool JsonFields::has(std::string_view key) const
     return find(key) != nullptr;
 }
 
+bool JsonFields::names(std::string_view key) const
+{
+    return m_object.is_object() && m_object.contains(key);
+}
+
 const json* JsonFields::require(std::string_view key)
 {
     const json* value = find(key);

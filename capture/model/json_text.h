@@ -42,6 +42,8 @@ public:
     std::string text(std::string_view key);
     std::string textOr(std::string_view key, std::string fallback);
     bool has(std::string_view key) const;
+    /// True for a null, too.
+    bool names(std::string_view key) const;
     /// The value, or nothing when it is absent or null.
     const nlohmann::json* find(std::string_view key) const;
 

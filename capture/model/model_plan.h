@@ -22,6 +22,15 @@ enum class NormKind : std::uint8_t
     LayerNormPlain, ///< OLMo: no weight, no bias
 };
 
+/// Where modules stand in the tree of transformers, and what their tensors are called on the hub
+/// (module_names.h).
+enum class NameStyle : std::uint8_t
+{
+    Llama,
+    Mixtral, ///< the hub has block_sparse_moe, w1, w3, w2
+    Gpt2,    ///< transformer.h.N; the hub has no "transformer."
+};
+
 enum class RopeKind : std::uint8_t
 {
     None,
@@ -77,6 +86,10 @@ struct RopePlan
     double lowFrequencyFactor = 1.0;   ///< llama3
     double highFrequencyFactor = 4.0;  ///< llama3
     std::uint32_t originalContext = 0; ///< llama3, yarn, dynamic
+    double betaFast = 32.0;            ///< yarn: rotations above which nothing is scaled
+    double betaSlow = 1.0;             ///< yarn: rotations below which all is
+    bool truncate = true;              ///< yarn: the bounds are whole dimensions
+    double attentionFactor = 1.0;      ///< yarn: on cos and sin
 };
 
 struct MoePlan
@@ -122,6 +135,12 @@ struct ModelPlan
     Activation activation = Activation::Silu;
     std::optional<MoePlan> moe;
     bool tiedHead = false;
+    NameStyle names = NameStyle::Llama;
+    bool learnedPositions = false;       ///< GPT-2: a vector a position is added to the embedding
+    bool fusedQkv = false;               ///< GPT-2: one linear layer for q, k and v
+    bool transposedWeights = false;      ///< GPT-2: linear weights are stored [in, out]
+    bool scaleAttention = true;          ///< by headDim^−0.5
+    bool scaleByInverseLayer = false;    ///< GPT-2: by 1 / (layer + 1), too
     std::vector<std::int32_t> endTokens; ///< eos_token_id
 };
 

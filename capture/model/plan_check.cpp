@@ -4,6 +4,7 @@
 #include "capture/model/plan_check.h"
 
 #include "capture/model/json_text.h"
+#include "capture/model/module_names.h"
 #include "capture/model/tensor_names.h"
 #include "capture/model/weight_index.h"
 
@@ -57,6 +58,32 @@ Error sizeError(const std::string& sentence, const std::string& place)
     return {Errc::Damaged, sentence, place, comparePublished};
 }
 
+/// Tensors that the decoder of this plan would not read say that another one was trained: more
+/// layers, biases, norms.
+Result<void> checkLeftOver(const ModelPlan& plan, const Weights& weights,
+                           const std::vector<bool>& used, const std::string& place)
+{
+    std::string first;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        const std::string& name = weights.entries()[i].name;
+        if (used[i] || !isOfDecoder(plan.names, name)
+            || (plan.tiedHead && name == "lm_head.weight"))
+            continue;
+        if (++count == 1)
+            first = name;
+    }
+    if (count == 0)
+        return {};
+    const std::string others = count == 1   ? std::string()
+                               : count == 2 ? " and one other"
+                                            : " and " + std::to_string(count - 1) + " others";
+    return Error{
+        Errc::Damaged,
+        "has tensors that a model of this configuration does not use: " + first + others, place,
+        "Check that configuration (the number of layers first) and weights belong together"};
+}
+
 } // namespace
 
 Result<void> checkSizes(const ModelPlan& plan, const std::string& place)
@@ -79,6 +106,10 @@ Result<void> checkSizes(const ModelPlan& plan, const std::string& place)
         return sizeError("has heads of " + std::to_string(plan.headDim)
                              + " values, which cannot be rotated in pairs",
                          place);
+    if (plan.rope.scaling == RopeScaling::Dynamic && plan.headDim <= 2)
+        return sizeError("has heads of " + std::to_string(plan.headDim)
+                             + " values, too few for dynamic rope scaling",
+                         place);
     if (plan.moe && plan.moe->chosen > plan.moe->experts)
         return sizeError("chooses " + std::to_string(plan.moe->chosen) + " experts of "
                              + std::to_string(plan.moe->experts),
@@ -88,16 +119,23 @@ Result<void> checkSizes(const ModelPlan& plan, const std::string& place)
 
 Result<void> checkTensors(const ModelPlan& plan, const Weights& weights, const std::string& place)
 {
-    for (const NeededTensor& needed : outerTensors(plan))
-        if (auto checked = checkTensor(needed, weights, place); !checked)
-            return checked;
+    std::vector<bool> used(weights.entries().size(), false);
+    const auto check = [&](const std::vector<NeededTensor>& tensors) -> Result<void> {
+        for (const NeededTensor& needed : tensors) {
+            if (auto checked = checkTensor(needed, weights, place); !checked)
+                return checked;
+            used[findEntry(weights.entries(), needed.name)] = true;
+        }
+        return {};
+    };
+    if (auto checked = check(outerTensors(plan)); !checked)
+        return checked;
     // Layer by layer: a plan may ask for more tensors than memory holds, and the first one missing
     // ends the check.
     for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
-        for (const NeededTensor& needed : layerTensors(plan, layer))
-            if (auto checked = checkTensor(needed, weights, place); !checked)
-                return checked;
-    return {};
+        if (auto checked = check(layerTensors(plan, layer)); !checked)
+            return checked;
+    return checkLeftOver(plan, weights, used, place);
 }
 
 } // namespace moire::capture

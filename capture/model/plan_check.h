@@ -25,8 +25,10 @@ inline constexpr std::uint32_t maxContext = 0x7FFFFFFFU;
 /// width where it is rotated, no more experts chosen than there are …). Errors: Damaged.
 Result<void> checkSizes(const ModelPlan& plan, const std::string& place);
 
-/// Whether every tensor that the plan needs is there, with its shape and a float dtype. Errors:
-/// NotFound, Damaged (shape), Unsupported (dtype); each names the tensor.
+/// Whether every tensor that the plan needs is there, with its shape and a float dtype, and whether
+/// none of the decoder's is left over (a tied head's own weight is not read and may be there).
+/// Errors: NotFound, Damaged (shape; tensors left over), Unsupported (dtype); each names the
+/// tensor.
 Result<void> checkTensors(const ModelPlan& plan, const Weights& weights, const std::string& place);
 
 } // namespace moire::capture

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "capture/model/json_text.h"
+#include "capture/model/module_names.h"
 #include "capture/model/plan_check.h"
 #include "capture/model/safetensors_header.h"
 #include "capture/model/weight_index.h"
@@ -37,19 +38,23 @@ struct Location
 class SafetensorsWeights final : public Weights
 {
 public:
-    explicit SafetensorsWeights(std::string place)
+    SafetensorsWeights(std::string place, NameStyle names)
         : m_place(std::move(place))
+        , m_names(names)
     {}
 
     void add(const SharedFile& file, const StoredTensor& tensor)
     {
+        const std::string name = hubName(m_names, tensor.name);
+        if (isComputedAnew(m_names, name))
+            return;
         if (!tensor.dtype) {
-            m_refused.emplace(tensor.name, tensor.dtypeName);
+            m_refused.emplace(name, tensor.dtypeName);
             return;
         }
         if (addExperts(file, tensor))
             return;
-        addEntry({tensor.name, *tensor.dtype, tensor.shape},
+        addEntry({name, *tensor.dtype, tensor.shape},
                  {file, tensor.begin, tensor.end - tensor.begin});
     }
 
@@ -122,14 +127,16 @@ private:
         std::uint64_t offset = tensor.begin;
         for (std::uint64_t expert = 0; expert < experts; ++expert)
             for (const std::string_view projection : projections) {
-                addEntry({expertName(name, expert, projection), *tensor.dtype, shape},
-                         {file, offset, part});
+                addEntry(
+                    {hubName(m_names, expertName(name, expert, projection)), *tensor.dtype, shape},
+                    {file, offset, part});
                 offset += part;
             }
         return true;
     }
 
     std::string m_place;
+    NameStyle m_names;
     std::vector<Entry> m_entries;
     std::vector<Location> m_locations;                         ///< as m_entries
     std::map<std::string, std::string, std::less<>> m_refused; ///< name, dtype
@@ -213,9 +220,9 @@ Result<void> addShards(SafetensorsWeights& weights, const fs::path& folder)
 
 } // namespace
 
-Result<std::shared_ptr<const Weights>> openSafetensors(const fs::path& folder)
+Result<std::shared_ptr<const Weights>> openSafetensors(const fs::path& folder, NameStyle names)
 {
-    auto weights = std::make_shared<SafetensorsWeights>(folder.string());
+    auto weights = std::make_shared<SafetensorsWeights>(folder.string(), names);
     auto single = openShard(folder / singleName);
     if (single) {
         for (const StoredTensor& tensor : single->tensors)

@@ -13,22 +13,18 @@
 namespace moire::capture {
 
 /// A tensor that a plan needs, under its Hugging Face hub name, with the shape it must have
-/// (row-major, linear layers [out, in]).
+/// (row-major, linear layers [out, in], or [in, out] where the plan says so).
 struct NeededTensor
 {
     std::string name;
     std::vector<std::int64_t> shape;
 };
 
-/// "model.layers.<layer>.<rest>", e.g. layerTensor(3, "self_attn.q_proj.weight").
+/// "model.layers.<layer>.<rest>", e.g. layerTensor(3, "self_attn.q_proj.weight"); of Llama's names.
 std::string layerTensor(std::size_t layer, std::string_view rest);
 
-/// "model.layers.<layer>.mlp.experts.<expert>.<rest>", e.g. expertTensor(0, 7,
-/// "gate_proj.weight").
-std::string expertTensor(std::size_t layer, std::size_t expert, std::string_view rest);
-
-inline constexpr std::string_view embeddingTensor = "model.embed_tokens.weight";
-inline constexpr std::string_view finalNormTensor = "model.norm.weight";
+/// The hub's name of the embedding.
+std::string embeddingTensor(const ModelPlan& plan);
 
 /// "lm_head.weight", or the embedding's name where the head is tied to it.
 std::string headTensor(const ModelPlan& plan);
@@ -36,7 +32,8 @@ std::string headTensor(const ModelPlan& plan);
 /// The tensors of one layer, in execution order.
 std::vector<NeededTensor> layerTensors(const ModelPlan& plan, std::size_t layer);
 
-/// The tensors outside the layers: embedding, final norm, and the head where it is not tied.
+/// The tensors outside the layers: embedding, positions, final norm, and the head where it is not
+/// tied.
 std::vector<NeededTensor> outerTensors(const ModelPlan& plan);
 
 } // namespace moire::capture

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/model/model_plan.h"
 #include "core/base/result.h"
 #include "core/numeric/dtype.h"
 
@@ -46,8 +47,10 @@ public:
     virtual Result<Weight> load(std::string_view name) const = 0;
 };
 
-/// Safetensors folder (single or sharded with index) – every offset, size and shape checked.
-Result<std::shared_ptr<const Weights>> openSafetensors(const std::filesystem::path& folder);
+/// Safetensors folder (single or sharded with index) – every offset, size and shape checked. Names
+/// are turned into the hub's by `names`; what a decoder computes anew is left out.
+Result<std::shared_ptr<const Weights>> openSafetensors(const std::filesystem::path& folder,
+                                                       NameStyle names = NameStyle::Llama);
 
 /// Digest over the weights as loaded, free of order: Σ over tensors of a digest of (name, dtype,
 /// shape, bytes) mod 2⁶⁴; the same for any sharding and container (CAPTURE conventions in

@@ -68,7 +68,7 @@ class BadConfigs(CaptureCase):
             self.refused_value(key, value)
 
     def test_wrong_rotation(self):
-        for value, says in ((3, "rope_scaling"), ({"rope_type": "yarn", "factor": 2}, "yarn"), ({"rope_type": "linear"}, "factor"),
+        for value, says in ((3, "rope_scaling"), ({"rope_type": "longrope", "factor": 2}, "longrope"), ({"rope_type": "yarn", "factor": "2"}, "factor"), ({"rope_type": "linear"}, "factor"),
                             ({"rope_type": 5}, "rope_type"), ({"rope_type": "llama3", "factor": 8.0}, "low_freq_factor"),
                             ({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 4.0, "high_freq_factor": 1.0,
                               "original_max_position_embeddings": 64}, "high_freq_factor")):

@@ -106,6 +106,14 @@ class BadFolders(CaptureCase):
     def test_tensor_missing(self):
         self.run_refused(self.with_weights(lambda h, _: h.update({"other.weight": h.pop("model.norm.weight")})), "model.norm.weight")
 
+    def test_fewer_layers_than_the_weights_have(self):
+        self.run_refused(self.with_config(num_hidden_layers=1), r"does not use: model\.layers\.1\.\S+ and \d+ others")
+
+    def test_bias_that_the_configuration_denies(self):
+        def change(header, data):
+            header["model.layers.0.self_attn.q_proj.bias"] = {"dtype": "BF16", "shape": [0], "data_offsets": [len(data), len(data)]}
+        self.run_refused(self.with_weights(change), r"does not use: model\.layers\.0\.self_attn\.q_proj\.bias")
+
     def test_tensor_of_another_shape(self):
         self.run_refused(self.with_config(intermediate_size=8), "experts")
 

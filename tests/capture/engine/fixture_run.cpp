@@ -3,6 +3,7 @@
 
 #include "tests/capture/engine/fixture_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -91,6 +92,19 @@ trace::RunPointer run(const Checkpoint& checkpoint, const RunOptions& options,
     if (!ran)
         giveUp(ran.error().text());
     return builder.snapshot();
+}
+
+std::vector<std::string> expectedTaps(const std::string& model, const std::string& policy)
+{
+    std::vector<std::string> taps;
+    for (const auto& file :
+         std::filesystem::directory_iterator(folder(model) / "expected" / policy)) {
+        const std::string name = file.path().stem().string();
+        if (name.ends_with(".out") && name != "lm_head.out")
+            taps.push_back(name);
+    }
+    std::sort(taps.begin(), taps.end());
+    return taps;
 }
 
 Array expected(const std::string& model, const std::string& policy, const std::string& name)

@@ -13,8 +13,9 @@
 /// The models of tests/data/models, runs of them in memory, and their expected values.
 namespace moire::capture::fixture {
 
-inline const std::vector<std::string> models{"llama_small", "llama_odd", "olmoe_small",
-                                             "olmoe_odd"};
+inline const std::vector<std::string> models{
+    "llama_small", "llama_odd", "olmoe_small", "olmoe_odd", "mistral", "qwen2", "qwen3",
+    "olmo",        "olmo2",     "qwen2_moe",   "qwen3_moe", "mixtral", "gpt2",  "jais2"};
 
 std::filesystem::path folder(const std::string& model);
 Checkpoint open(const std::string& model);
@@ -32,6 +33,8 @@ struct Array
     std::size_t rows = 0, width = 0;
     std::vector<double> values;
 };
+/// Taps of layers that have expected values.
+std::vector<std::string> expectedTaps(const std::string& model, const std::string& policy);
 Array expected(const std::string& model, const std::string& policy, const std::string& name);
 
 /// A tap's values in the order of rows, for rows [rowBegin, rowEnd) of one sample.

@@ -67,6 +67,9 @@ class TapPlanTest : public QObject
 private Q_SLOTS:
     void denseNamesInExecutionOrder();
     void sparseTaps();
+    void sharedExpertTaps();
+    void normsBehindTheBlocks();
+    void gpt2Names();
     void inputsFormTheGraph();
     void traits();
     void selection();
@@ -120,6 +123,82 @@ void TapPlanTest::sparseTaps()
     QCOMPARE(taps.routers()[1].module, std::string("model.layers.1.mlp.gate"));
     QCOMPARE(taps.routers()[1].chosen, 2U);
     QVERIFY(taps.routers()[1].weightType == numeric::DType::BF16);
+}
+
+/// Shared expert first, then the router, as transformers calls them; layers may be dense.
+void TapPlanTest::sharedExpertTaps()
+{
+    ModelPlan model = plan(true);
+    model.qkNorm = QkNorm::None;
+    model.moe->sharedWidth = 24;
+    model.layers[0].sparse = false;
+    const TapPlan taps = tapsOf(model);
+    const std::string block = "model.layers.1.mlp.";
+    const auto all = names(taps);
+    const auto begin = std::find(all.begin(), all.end(), block + "shared_expert.gate_proj.out");
+    QVERIFY(begin != all.end());
+    const std::vector<std::string> wanted{block + "shared_expert.gate_proj.out",
+                                          block + "shared_expert.act_fn.out",
+                                          block + "shared_expert.up_proj.out",
+                                          block + "shared_expert.down_proj.in",
+                                          block + "shared_expert.down_proj.out",
+                                          block + "shared_expert.out",
+                                          block + "gate.out",
+                                          block + "experts.gate_up.slots",
+                                          block + "experts.down.slots",
+                                          block + "experts.out",
+                                          block + "shared_expert_gate.out",
+                                          "model.layers.1.mlp.out"};
+    QCOMPARE(std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(wanted.size())),
+             wanted);
+    QCOMPARE(tapOf(taps, block + "shared_expert_gate.out").width, 1U);
+    QCOMPARE(inputsOf(taps, "model.layers.1.mlp.out"), block + "experts.out " + block
+                                                           + "shared_expert.out " + block
+                                                           + "shared_expert_gate.out");
+    QVERIFY(std::find(all.begin(), all.end(), "model.layers.0.mlp.gate_proj.out") != all.end());
+    QCOMPARE(taps.routers().size(), std::size_t{1});
+    QCOMPARE(taps.routers()[0].layer, 1);
+}
+
+void TapPlanTest::normsBehindTheBlocks()
+{
+    ModelPlan model = plan(false);
+    model.normPlace = NormPlace::AfterBlocks;
+    const TapPlan taps = tapsOf(model);
+    const std::string layer = "model.layers.1.";
+    QCOMPARE(inputsOf(taps, layer + "self_attn.q_proj.out"), std::string("model.layers.0.out"));
+    QCOMPARE(inputsOf(taps, layer + "post_attention_layernorm.out"), layer + "self_attn.out");
+    QCOMPARE(inputsOf(taps, layer + "mlp.up_proj.out"),
+             "model.layers.0.out " + layer + "post_attention_layernorm.out");
+    QCOMPARE(inputsOf(taps, layer + "post_feedforward_layernorm.out"), layer + "mlp.out");
+    QCOMPARE(inputsOf(taps, "model.layers.1.out"), "model.layers.0.out " + layer
+                                                       + "post_attention_layernorm.out " + layer
+                                                       + "post_feedforward_layernorm.out");
+}
+
+void TapPlanTest::gpt2Names()
+{
+    ModelPlan model = plan(false);
+    model.names = NameStyle::Gpt2;
+    model.kvHeads = model.heads;
+    model.rope.kind = RopeKind::None;
+    model.learnedPositions = model.fusedQkv = true;
+    model.mlp = MlpKind::Plain;
+    model.layers.resize(1);
+    const TapPlan taps = tapsOf(model);
+    const std::string layer = "transformer.h.0.";
+    QCOMPARE(names(taps),
+             (std::vector<std::string>{
+                 "transformer.wte.out", "transformer.wpe.out", "transformer.drop.out",
+                 layer + "ln_1.out", layer + "attn.c_attn.out", layer + "attn.c_proj.in",
+                 layer + "attn.c_proj.out", layer + "attn.out", layer + "ln_2.out",
+                 layer + "mlp.c_fc.out", layer + "mlp.act.out", layer + "mlp.c_proj.in",
+                 layer + "mlp.c_proj.out", layer + "mlp.out", "transformer.h.0.out",
+                 "transformer.ln_f.out", "lm_head.out"}));
+    QCOMPARE(tapOf(taps, layer + "attn.c_attn.out").width, 3U * 64U);
+    QCOMPARE(inputsOf(taps, layer + "ln_1.out"), std::string("transformer.drop.out"));
+    QCOMPARE(inputsOf(taps, layer + "attn.c_proj.in"), layer + "attn.c_attn.out");
+    QCOMPARE(inputsOf(taps, layer + "mlp.c_proj.in"), layer + "mlp.act.out");
 }
 
 void TapPlanTest::inputsFormTheGraph()

@@ -25,7 +25,9 @@ private Q_SLOTS:
     void namesEveryWrongShape_data();
     void namesEveryWrongShape();
     void namesAWrongType();
-    void ignoresFurtherTensors();
+    void ignoresTensorsThatNoDecoderReads();
+    void refusesTensorsLeftOver_data();
+    void refusesTensorsLeftOver();
     void tiedHeadsNeedNoTensor();
     void dtypeMayComeFromTheWeights();
     void refusesHugeClaims();
@@ -120,13 +122,45 @@ void CheckpointTest::namesAWrongType()
     QVERIFY2(openError().contains("holds int32 values"), qPrintable(openError()));
 }
 
-void CheckpointTest::ignoresFurtherTensors()
+/// Tables that are computed anew, parts beside the decoder, and the weight of a tied head.
+void CheckpointTest::ignoresTensorsThatNoDecoderReads()
 {
+    auto config = testing::llamaConfig();
+    config["tie_word_embeddings"] = true;
     auto shapes = testing::llamaShapes();
+    const std::size_t read = shapes.size();
     shapes["model.layers.0.self_attn.rotary_emb.inv_freq"] = {2};
-    shapes["model.layers.7.mlp.up_proj.weight"] = {1};
+    shapes["model.layers.0.self_attn.masked_bias"] = {1};
+    shapes["vision_tower.layers.0.weight"] = {1};
+    testing::writeFolder(path(), config, shapes);
+    const auto opened = openCheckpoint(path());
+    QVERIFY2(opened, opened ? "" : opened.error().text().c_str());
+    QCOMPARE(opened->weights->entries().size(), read + 1); // without the two tables
+}
+
+void CheckpointTest::refusesTensorsLeftOver_data()
+{
+    QTest::addColumn<std::string>("name");
+    QTest::addColumn<QString>("says");
+    for (const char* name :
+         {"model.layers.1.mlp.up_proj.weight", "model.layers.0.self_attn.q_proj.bias",
+          "model.layers.0.self_attn.q_norm.weight", "model.norm.bias", "lm_head.bias",
+          "model.layers.0.mlp.experts.3.gate_proj.weight", "model.layers.0.unheard.weight"})
+        QTest::newRow(name) << std::string(name) << QString(name);
+}
+
+void CheckpointTest::refusesTensorsLeftOver()
+{
+    QFETCH(std::string, name);
+    QFETCH(QString, says);
+    auto shapes = testing::llamaShapes();
+    shapes[name] = {8};
     testing::writeFolder(path(), testing::llamaConfig(), shapes);
-    QCOMPARE(openError(), QString());
+    QVERIFY2(openError().contains("does not use: " + says), qPrintable(openError()));
+    shapes["model.layers.9.mlp.up_proj.weight"] = {1};
+    shapes["model.layers.9.mlp.down_proj.weight"] = {1};
+    testing::writeFolder(path(), testing::llamaConfig(), shapes);
+    QVERIFY2(openError().contains(" and 2 others"), qPrintable(openError()));
 }
 
 void CheckpointTest::tiedHeadsNeedNoTensor()

@@ -144,7 +144,7 @@ void ConfigTest::refusesUnknownArchitecture()
     QVERIFY(!read);
     QCOMPARE(read.error().code, Errc::Unsupported);
     QVERIFY(messageOf(read).contains("MambaForCausalLM"));
-    QVERIFY(messageOf(read).contains("LlamaForCausalLM, OlmoeForCausalLM"));
+    QVERIFY(messageOf(read).contains("LlamaForCausalLM, MistralForCausalLM"));
 }
 
 void ConfigTest::namesTheMissingKey_data()
@@ -230,7 +230,9 @@ void ConfigTest::refusesBadValues_data()
     row("hidden_act", "\"gelu\"", "gelu");
     row("torch_dtype", "\"float8_e4m3fn\"", "float8_e4m3fn");
     row("quantization_config", "{\"bits\": 4}", "quantised");
-    row("rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 2.0}", "yarn");
+    row("rope_scaling", "{\"rope_type\": \"longrope\", \"factor\": 2.0}", "longrope");
+    row("rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": -2.0}", "rope_scaling.factor");
+    row("rope_scaling", "{\"type\": \"dynamic\"}", "rope_scaling.factor");
     row("rope_scaling", "{\"rope_type\": \"llama3\", \"factor\": 2.0}", "low_freq_factor");
     row("rope_scaling", "{\"type\": \"linear\"}", "rope_scaling.factor");
     row("partial_rotary_factor", "0.5", "partial_rotary_factor");
