@@ -6,6 +6,7 @@
 #include "capture/model/gguf_fields.h"
 #include "capture/model/plan_check.h"
 #include "capture/model/pre_tokenizer.h"
+#include "capture/model/sentencepiece_tokenizer.h"
 
 #include <algorithm>
 #include <array>
@@ -14,16 +15,6 @@
 namespace moire::capture {
 
 namespace {
-
-/// Values of tokenizer.ggml.token_type.
-enum TokenType : std::int64_t
-{
-    Normal = 1,
-    Unknown = 2,
-    Control = 3,
-    UserDefined = 4,
-    Unused = 5,
-};
 
 Result<std::vector<std::string>> readTexts(GgufFields& fields, std::string_view key)
 {
@@ -39,39 +30,19 @@ Result<std::vector<std::string>> readTexts(GgufFields& fields, std::string_view 
     return std::vector<std::string>(texts->begin(), texts->end());
 }
 
-/// Types of the tokens, all normal when the file does not say. Errors: Damaged.
+/// Types of the tokens (PieceType), all normal when the file does not say. Errors: Damaged.
 Result<std::vector<std::int64_t>> readTypes(GgufFields& fields, std::size_t count)
 {
     constexpr std::string_view key = "token_type";
     const GgufValue* value = fields.find(key);
     if (value == nullptr)
-        return std::vector<std::int64_t>(count, Normal);
+        return std::vector<std::int64_t>(count, NormalPiece);
     auto types = integersOf(*value);
     if (!types || types->size() != count) {
         fields.failType(key, "a list of as many integers as there are tokens");
         return fields.status().error();
     }
     return std::move(*types);
-}
-
-void addTokens(BpeDefinition& definition, const std::vector<std::int64_t>& types)
-{
-    for (std::size_t id = 0; id < types.size(); ++id) {
-        if (types[id] == Unused) {
-            definition.vocabulary[id].clear();
-            continue;
-        }
-        const bool special = types[id] == Control || types[id] == Unknown;
-        if (!special && types[id] != UserDefined)
-            continue;
-        BpeDefinition::Added added;
-        added.id = static_cast<std::int32_t>(id);
-        added.content = definition.vocabulary[id];
-        added.special = special;
-        definition.added.push_back(std::move(added));
-        if (special && definition.characters) // no merge makes it
-            definition.vocabulary[id].clear();
-    }
 }
 
 /// The token put before (or behind) every text, where the file or llama.cpp's habit says so.
@@ -168,7 +139,7 @@ Result<BpeDefinition> bpeFromGguf(const GgufFile& file)
                               : readCharacters(fields, definition);
         !read)
         return read.error();
-    addTokens(definition, *types);
+    applyPieceTypes(definition, *types);
     readOuterToken(definition.prefixIds, fields, "add_bos_token", !byteLevel || usuallyBegins(pre),
                    "bos_token_id", types->size());
     readOuterToken(definition.suffixIds, fields, "add_eos_token", false, "eos_token_id",

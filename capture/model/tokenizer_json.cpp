@@ -321,6 +321,19 @@ Result<BpeDefinition> parse(const std::string& text, const std::string& place)
     }
 }
 
+/// The tokenizer, or why there is none, with the file's name.
+Result<std::shared_ptr<const Tokenizer>> built(Result<BpeDefinition> definition,
+                                               const std::filesystem::path& path)
+{
+    auto tokenizer = definition ? makeBpe(std::move(*definition)) : definition.error();
+    if (tokenizer)
+        return tokenizer;
+    Error error = tokenizer.error();
+    if (error.place.empty())
+        error.place = path.string();
+    return error;
+}
+
 } // namespace
 
 Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::path& folder)
@@ -333,19 +346,12 @@ Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::filesystem::pa
             return error;
         std::error_code ignored;
         if (std::filesystem::exists(folder / sentencePieceFile, ignored))
-            return openSentencePiece(folder);
+            return built(bpeFromSentencePiece(folder), folder / sentencePieceFile);
         error.sentence = "the model folder has no tokenizer.json and no tokenizer.model";
         error.hint = "Put the model's tokenizer.json there, or give ids (--ids)";
         return error;
     }
-    auto definition = parse(*text, path.string());
-    auto tokenizer = definition ? makeBpe(std::move(*definition)) : definition.error();
-    if (!tokenizer) {
-        Error error = tokenizer.error();
-        error.place = path.string();
-        return error;
-    }
-    return tokenizer;
+    return built(parse(*text, path.string()), path);
 }
 
 } // namespace moire::capture

@@ -74,7 +74,7 @@ class Tokenize(unittest.TestCase):
         # String by string, and as one text with two kinds of joint.
         texts = EACH + [b"".join(s.encode() + joint for s in STRINGS) + joint.join(BYTES) for joint in (b"\n", b"")]
         for folder in sorted((TOKENIZER_TESTS / "data").iterdir()):
-            if folder.is_dir():
+            if (folder / "tokenizer.json").exists():
                 with self.subTest(folder.name):
                     self.check(folder, tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), texts)
 

@@ -4,6 +4,7 @@
 #include "capture/model/tokenizer.h"
 
 #include <QFile>
+#include <QRandomGenerator>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -21,6 +22,7 @@ private Q_SLOTS:
     void constructsAreRefusedByName();
     void missingFileHasAHint();
     void truncationNeverCrashes();
+    void brokenPiecesAreRefused();
     void badDefinitionsAreRefused_data();
     void badDefinitionsAreRefused();
 
@@ -170,6 +172,45 @@ void TokenizerRefusalsTest::truncationNeverCrashes()
         QVERIFY(!tokenizer);
         QCOMPARE(tokenizer.error().code, Errc::Damaged);
     }
+}
+
+void TokenizerRefusalsTest::brokenPiecesAreRefused()
+{
+    const QString committed = QString::fromLocal8Bit(qgetenv("MOIRE_SOURCE"))
+                              + "/tests/capture/tokenizer/data/sentencepiece/tokenizer.model";
+    QFile file(committed);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray model = file.readAll();
+    const QTemporaryDir folder;
+    const auto opened = [&](const QByteArray& bytes) {
+        QFile copy(folder.filePath("tokenizer.model"));
+        if (copy.open(QIODevice::WriteOnly))
+            copy.write(bytes);
+        copy.close();
+        return openTokenizer(folder.path().toStdString());
+    };
+    QVERIFY(opened(model));
+    constexpr qsizetype step = 7; // every place of a field comes up
+    for (qsizetype size = 0; size < model.size() / 2; size += step) {
+        const auto cut = opened(model.left(size));
+        QVERIFY(!cut); // what says that it is a BPE stands at the end
+        QVERIFY(cut.error().text().find("tokenizer.model") != std::string::npos);
+        QVERIFY(!cut.error().hint.empty());
+    }
+    QRandomGenerator random(3);
+    for (int i = 0; i < 300; ++i) {
+        QByteArray bytes = model;
+        for (int change = 0; change < 3; ++change)
+            bytes[random.bounded(static_cast<int>(bytes.size()))] =
+                static_cast<char>(random.bounded(256));
+        if (const auto changed = opened(bytes); !changed)
+            QVERIFY(!changed.error().hint.empty());
+    }
+    // model_type (field 3 of field 2) 1: unigram.
+    const auto unigram = opened(QByteArray("\x0a\x03\x0a\x01\x61\x12\x02\x18\x01", 9));
+    QVERIFY(!unigram);
+    QCOMPARE(unigram.error().code, Errc::Unsupported);
+    QVERIFY(unigram.error().sentence.find("unigram") != std::string::npos);
 }
 
 void TokenizerRefusalsTest::badDefinitionsAreRefused_data()
