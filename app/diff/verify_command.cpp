@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/diff/commands.h"
+#include "app/diff/compare_arguments.h"
 #include "app/diff/exit_status.h"
 #include "app/diff/open_run.h"
 #include "app/terminal/arguments.h"
@@ -41,8 +42,11 @@ int verifyCommand(int argc, const char* const* argv)
     CLI::App arguments("Holds a capture against its own digests and tables.", "moire-diff verify");
     std::string file;
     bool quiet = false;
+    store::VerifyOptions options;
+    options.limit = mostFindings;
     arguments.add_option("FILE", file, "The capture")->required();
     arguments.add_flag("--quiet", quiet, "No progress, and no word when the capture is sound");
+    addThreads(arguments, options.threads);
     arguments.footer(
         "Exit status: 0 sound (an incomplete capture as far as it goes), 1 a digest or\n"
         "table disagrees, 2 the file cannot be read as a capture.\n"
@@ -53,7 +57,7 @@ int verifyCommand(int argc, const char* const* argv)
     Result<std::vector<store::Finding>> findings = std::vector<store::Finding>{};
     {
         WorkWatch watch("verifying", quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-        findings = store::verify(file, watch.stopToken(), watch.progress(), mostFindings);
+        findings = store::verify(file, watch.stopToken(), watch.progress(), options);
     }
     if (!findings)
         return tell(findings.error());

@@ -21,12 +21,18 @@ struct Finding
     std::string sentence; ///< "the values do not give the recorded row digest"
 };
 
+struct VerifyOptions
+{
+    std::size_t limit = 100; ///< of findings; the walk ends early there
+    unsigned threads = 1;    ///< no finding depends on it
+};
+
 /// Reads a whole capture file and holds it against itself: table digests, roll-ups, side digests,
 /// row digests, counts and statistics from the values, the top-K table and ranks from the logits,
-/// every index in range. Empty: sound (an incomplete file
-/// is, as far as its committed rows go). Ends early after `limit` findings. Error: the file cannot
-/// be read as a capture at all, or Cancelled. Progress counts rows.
+/// experts and their weights from the router's logits (router_checks.h), every index in range.
+/// Empty: sound (an incomplete file is, as far as its committed rows go). In row order. Error: the
+/// file cannot be read as a capture at all, or Cancelled. Progress counts rows.
 Result<std::vector<Finding>> verify(const std::filesystem::path& path, std::stop_token stop,
-                                    base::Progress& progress, std::size_t limit = 100);
+                                    base::Progress& progress, const VerifyOptions& options = {});
 
 } // namespace moire::store
