@@ -4,6 +4,7 @@
 #include "app/diff/compare_arguments.h"
 
 #include "app/terminal/arguments.h"
+#include "core/diff/shipped_profiles.h"
 #include "core/diff/tap_mapping.h"
 #include "core/diff/tolerance.h"
 
@@ -29,6 +30,14 @@ constexpr std::array<std::pair<std::string_view, Format>, 6> formats{{{"text", F
                                                                       {"csv", Format::Csv},
                                                                       {"md", Format::Markdown},
                                                                       {"junit", Format::Junit}}};
+
+/// Nothing depends on the number of threads, so that more than the machine has only cost memory. A
+/// few are started anyway, so that a small machine can show that.
+unsigned mostWorkers()
+{
+    constexpr unsigned few = 8;
+    return std::max(defaultThreads(), few);
+}
 
 /// What a file's name ends in, without the dot; empty also for devices and the standard output.
 std::string endingOf(const std::string& file)
@@ -80,7 +89,8 @@ void describeCriteria(CLI::App& app, CompareArguments& given)
 {
     constexpr auto group = "What counts as a divergence";
     app.add_option("--tolerance", given.tolerance,
-                   "Judge by the profile in this file (TOML or JSON)")
+                   "Judge by a shipped profile (" + diff::shippedProfileNames()
+                       + "), or by the one in this file (TOML or JSON)")
         ->type_name("PROFILE")
         ->group(group);
     app.add_option("--criterion", given.criteria,
@@ -102,7 +112,7 @@ Result<void> readTolerance(CompareArguments& given)
 {
     using diff::Criterion;
     if (!given.tolerance.empty()) {
-        auto profile = diff::Tolerance::read(given.tolerance);
+        auto profile = diff::findTolerance(given.tolerance);
         if (!profile)
             return profile.error();
         given.comparison.tolerance = std::make_shared<const diff::Tolerance>(std::move(*profile));
@@ -134,7 +144,9 @@ unsigned defaultThreads()
 void addThreads(CLI::App& app, unsigned& threads)
 {
     threads = defaultThreads();
-    app.add_option("--threads", threads, "Threads to compare with (default: all of the machine)")
+    app.add_option_function<unsigned>(
+           "--threads", [&threads](unsigned wanted) { threads = std::min(wanted, mostWorkers()); },
+           "Threads to work with (default: all of the machine; more are not started)")
         ->type_name("N")
         ->check(wholeNumber(1, mostThreads));
 }

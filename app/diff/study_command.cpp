@@ -84,10 +84,18 @@ Result<diff::StudyReport> studyOf(const StudyArguments& given)
     watch.progress().total = runs->size() - 1;
     diff::ComparisonOptions comparison;
     comparison.resamples = 0; // the study resamples all targets together
+    std::vector<const trace::Run*> targetRuns;
+    for (std::size_t i = 1; i < runs->size(); ++i)
+        targetRuns.push_back((*runs)[i].get());
+    const auto shared = diff::sharedRows(*runs->front(), targetRuns, given.several.alignment);
+    if (!shared)
+        return shared.error();
+    diff::AlignmentOptions alignment = given.several.alignment;
+    alignment.rows = shared->rows; // what is paired is over the same rows
     std::vector<diff::Report> reports;
     for (std::size_t i = 1; i < runs->size(); ++i) {
         base::Progress ofPair;
-        auto report = diff::compare(runs->front(), (*runs)[i], given.several.alignment, comparison,
+        auto report = diff::compare(runs->front(), (*runs)[i], alignment, comparison,
                                     given.several.threads, watch.stopToken(), ofPair);
         if (!report)
             return report.error();
@@ -99,7 +107,7 @@ Result<diff::StudyReport> studyOf(const StudyArguments& given)
     }
     std::vector<diff::StudyTarget> targets;
     for (std::size_t i = 0; i < reports.size(); ++i)
-        targets.push_back({reports[i], *(*runs)[i + 1]});
+        targets.push_back({reports[i], *(*runs)[i + 1], shared->ofTarget[i]});
     return diff::study(*runs->front(), targets, given.options);
 }
 

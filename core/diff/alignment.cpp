@@ -107,6 +107,18 @@ Result<void> checkCommonGround(const Run& reference, const Run& target, const Al
                  "Compare captures in which the same positions were recorded"};
 }
 
+Result<void> keepRows(const AlignmentOptions& options, Alignment& alignment)
+{
+    if (options.rows == nullptr)
+        return {};
+    std::erase_if(alignment.rows, [&](const RowPair& pair) {
+        return pair.reference >= options.rows->size() || !(*options.rows)[pair.reference];
+    });
+    if (alignment.rows.empty())
+        return Error{Errc::Incomparable, "none of the rows asked for stands in both runs", {}, {}};
+    return {};
+}
+
 } // namespace
 
 Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
@@ -127,6 +139,8 @@ Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
         return matched.error();
     if (auto checked = checkCommonGround(reference, target, alignment); !checked)
         return checked.error();
+    if (auto kept = keepRows(options, alignment); !kept)
+        return kept.error();
     alignment.summary.samples = alignment.samples.size();
     alignment.summary.rows = alignment.rows.size();
     alignment.summary.taps = alignment.taps.size();

@@ -39,7 +39,7 @@ class TapMapping;
 /// A pair of positions of one sample that the user says stand for each other.
 struct AlignmentPoint
 {
-    std::string sample; ///< id in the reference
+    std::string sample; ///< name in the reference, see sampleName()
     std::uint32_t reference = 0;
     std::uint32_t target = 0;
 };
@@ -50,6 +50,9 @@ struct AlignmentOptions
     std::vector<std::string> samplePatterns{};   ///< samples to compare, by id; empty: all
     std::shared_ptr<const TapMapping> mapping{}; ///< the user's own; null: only what is built in
     std::vector<AlignmentPoint> points{};
+    /// Rows of the reference to compare, by row number; null: all. A row left out so is neither
+    /// compared nor missing.
+    std::shared_ptr<const std::vector<bool>> rows{};
 };
 
 /// Samples by id and prompt whatever their order. Rows by position as long as the tokens up to and

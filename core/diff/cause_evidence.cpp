@@ -90,9 +90,8 @@ PromptDifference promptDifference(const FoldView& view)
         if (!pair.split || view.reference.tokens(pair.reference)[*pair.split].response)
             continue;
         if (found.samples++ == 0)
-            found.example =
-                "sample " + base::visibleText(view.reference.samples()[indexOf(pair.reference)].id)
-                + " at token " + std::to_string(*pair.split);
+            found.example = "sample " + base::visibleText(view.nameOfSample(pair.reference))
+                            + " at token " + std::to_string(*pair.split);
     }
     return found;
 }

@@ -7,6 +7,7 @@
 #include "core/diff/report_parts.h"
 #include "core/diff/row_comparer.h"
 #include "core/diff/row_record.h"
+#include "core/diff/sample_name.h"
 
 #include <algorithm>
 #include <span>
@@ -117,6 +118,7 @@ FoldView Comparison::State::view() const
                   *alignment, options,
                   {},         headPair(*reference, *alignment),
                   0,          alignment->rows.size()};
+    view.sampleNames = std::make_shared<const std::vector<std::string>>(sampleNames(*reference));
     view.records.reserve(records.size());
     for (const auto& record : records)
         view.records.push_back(record.get());

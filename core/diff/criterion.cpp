@@ -23,13 +23,17 @@ struct Comparator
     std::string_view name;
     Criterion::Kind kind;
     std::string_view sign;
+    std::string_view example;
 };
 
 constexpr Comparator comparators[] = {
-    {"ulp", Criterion::Kind::Ulp, "<="},       {"abs", Criterion::Kind::Abs, "<="},
-    {"rel", Criterion::Kind::Rel, "<="},       {"kl", Criterion::Kind::Kl, "<="},
-    {"topk", Criterion::Kind::TopK, ">="},     {"routes", Criterion::Kind::Routes, ">="},
-    {"tokens", Criterion::Kind::Tokens, ">="},
+    {"ulp", Criterion::Kind::Ulp, "<=", "2"},
+    {"abs", Criterion::Kind::Abs, "<=", "1e-3"},
+    {"rel", Criterion::Kind::Rel, "<=", "1e-3"},
+    {"kl", Criterion::Kind::Kl, "<=", "1e-4"},
+    {"topk", Criterion::Kind::TopK, ">=", "0.8"},
+    {"routes", Criterion::Kind::Routes, ">=", "1"},
+    {"tokens", Criterion::Kind::Tokens, ">=", "0.99"},
 };
 
 std::string numberText(double number)
@@ -57,7 +61,7 @@ public:
     {
         for (const char c : text)
             if (c != ' ' && c != '\t')
-                m_word += c;
+                m_word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
 
     Result<Criterion> read() const
@@ -141,11 +145,20 @@ private:
             rest.remove_prefix(close + 1);
         }
         const std::string right(comparator.sign);
+        const std::string example = criterion.text + right + std::string(comparator.example);
         if (!rest.starts_with(right))
-            return trouble("has to say " + std::string(comparator.name) + right + "x", spellings);
-        const auto bound = sizeOf(rest.substr(right.size()));
+            return trouble("has to say " + std::string(comparator.name) + right + "x",
+                           "Write for instance " + example);
+        rest.remove_prefix(right.size());
+        if (const auto share =
+                rest.ends_with('%') ? sizeOf(rest.substr(0, rest.size() - 1)) : std::nullopt;
+            share && comparator.sign == ">=" && *share <= 100)
+            return trouble("gives a share in percent", "Shares run from 0 to 1: write "
+                                                           + criterion.text + right
+                                                           + numberText(*share / 100));
+        const auto bound = sizeOf(rest);
         if (!bound)
-            return trouble("needs a number that is not negative", spellings);
+            return trouble("needs a number that is not negative", "Write for instance " + example);
         if (comparator.sign == ">=" && *bound > 1)
             return trouble("asks for a share above 1", "Shares run from 0 to 1: 0.99 is 99 %");
         if (comparator.kind == Criterion::Kind::Ulp && *bound != std::floor(*bound))

@@ -24,7 +24,7 @@ Divergence atRow(const FoldView& view, std::size_t row)
 {
     const RowPair& pair = view.alignment.rows[row];
     Divergence divergence;
-    divergence.sample = view.sampleOf(row).id;
+    divergence.sample = view.nameOfSample(pair.sample);
     divergence.row = pair.reference;
     divergence.targetRow = pair.target;
     divergence.position = pair.position;

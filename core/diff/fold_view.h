@@ -8,6 +8,7 @@
 #include "core/diff/row_record.h"
 #include "core/trace/run.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,13 @@ struct FoldView
     std::optional<std::size_t> head;       ///< tap pair of lm_head.out
     std::size_t rowBegin = 0;              ///< the row pairs that measures are taken over
     std::size_t rowEnd = 0;                ///< half-open
+    /// Of the reference's samples, as sites have them; by sample.
+    std::shared_ptr<const std::vector<std::string>> sampleNames{};
+
+    const std::string& nameOfSample(trace::SampleIndex sample) const
+    {
+        return (*sampleNames)[indexOf(sample)];
+    }
 
     const trace::Tap& tap(std::size_t tapPair) const
     {
@@ -46,8 +54,8 @@ struct FoldView
     /// SITE of a row and a tap name: sample/position/tap.
     std::string site(std::size_t row, const std::string& tapName) const
     {
-        return sampleOf(row).id + '/' + std::to_string(alignment.rows[row].position) + '/'
-               + tapName;
+        return nameOfSample(alignment.rows[row].sample) + '/'
+               + std::to_string(alignment.rows[row].position) + '/' + tapName;
     }
     /// Calls visit(row, record) for every compared row pair of the range, in row order.
     template <class Visit>

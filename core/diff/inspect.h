@@ -16,8 +16,9 @@
 /// runs, for `moire-diff show` and the window's inspector and tabs.
 namespace moire::diff {
 
-/// A place in a capture as people write it: sample/position/tap[/element]. Sample ids may hold
-/// slashes: the tap is what stands after the last "/<number>/".
+/// A place in a capture as people write it: sample/position/tap[/element]. The sample is named as
+/// sampleName() has it. Sample ids may hold slashes: the tap is what stands after the last
+/// "/<number>/".
 struct SiteName
 {
     std::string sample;

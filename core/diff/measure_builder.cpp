@@ -171,6 +171,15 @@ void SampleColumns::add(std::size_t row, std::initializer_list<double> numbers)
     }
 }
 
+void SampleColumns::addTo(std::size_t row, std::size_t column, double number)
+{
+    m_sums[column] += number;
+    if (m_columns.front().empty())
+        return;
+    advance(m_view, row, m_sample);
+    m_columns[column][m_sample] += number;
+}
+
 void SampleColumns::finish(Measure& measure, double (*value)(std::span<const double> sums))
 {
     setValue(measure, value(m_sums));

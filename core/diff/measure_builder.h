@@ -33,6 +33,9 @@ struct RowValue
 };
 using RowValues = std::vector<RowValue>;
 
+/// Interval::method of shares of samples.
+inline constexpr std::string_view wilsonMethod = "Wilson";
+
 /// What a ratio's two sums become.
 double finished(RatioForm form, double numerator, double denominator);
 /// 100 · numerator / denominator.
@@ -62,6 +65,8 @@ public:
     SampleColumns(const FoldView& view, std::size_t columns);
     /// Rows come in row order.
     void add(std::size_t row, std::initializer_list<double> numbers);
+    /// The same with one number, in one column.
+    void addTo(std::size_t row, std::size_t column, double number);
     /// Sets the measure's value from the sums, and what its interval is made of.
     void finish(Measure& measure, double (*value)(std::span<const double> sums));
 

@@ -49,6 +49,10 @@ void addStateMeasures(const FoldView& view, Measures& measures);
 /// A9 and L; reads what the others have made.
 void addStatisticsMeasures(const FoldView& view, Measures& measures);
 
+/// Where only top-K tables were compared: what they say of B1, B2, B3, B8, C, E6 and E9, as the
+/// parameters `at_least` and `at_most` of measures that stay without a value. After the others.
+void addTableBounds(const FoldView& view, Measures& measures);
+
 /// What one sample gets: A1, B2, B4, C1, E1, E3 of the logits, H1 where there are routers.
 void addSampleMeasures(const FoldView& view, Measures& measures);
 

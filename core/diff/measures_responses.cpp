@@ -65,7 +65,7 @@ std::vector<Responses> responsesOf(const FoldView& view)
             responseIds(view.reference.tokens(pair.reference), responses.referenceText);
         responses.target = responseIds(view.target.tokens(pair.target), responses.targetText);
         responses.samplePair = i;
-        responses.sample = view.reference.samples()[indexOf(pair.reference)].id;
+        responses.sample = view.nameOfSample(pair.reference);
         if (!responses.reference.empty() || !responses.target.empty())
             all.push_back(std::move(responses));
     }
@@ -108,7 +108,8 @@ Measure wholeEqual(const FoldView& view, const std::vector<Responses>& all, cons
         const auto n = static_cast<double>(equal.n);
         const double same = std::round(*equal.value / percent(1, 1) * n);
         const statistics::Bounds bounds = statistics::wilson(same, n);
-        equal.interval = Interval{percent(bounds.low, 1), percent(bounds.high, 1), "Wilson"};
+        equal.interval =
+            Interval{percent(bounds.low, 1), percent(bounds.high, 1), std::string(wilsonMethod)};
     }
     return equal;
 }

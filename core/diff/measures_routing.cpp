@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 
 namespace moire::diff {
 
@@ -93,6 +95,41 @@ void addSets(const FoldView& view, const std::string& why, Measures& measures)
     measures.push_back(std::move(replaced));
 }
 
+/// The median of numbers that are counted: counts[i] of them are i. Between the two middle ones.
+double medianOfCounts(std::span<const double> counts)
+{
+    double total = 0;
+    for (const double count : counts)
+        total += count;
+    const auto ranked = [&](double rank) {
+        double below = 0;
+        std::size_t i = 0;
+        while (i + 1 < counts.size() && below + counts[i] <= rank)
+            below += counts[i++];
+        return static_cast<double>(i);
+    };
+    if (total == 0)
+        return std::numeric_limits<double>::quiet_NaN();
+    const double middle = (total - 1) / 2;
+    return (ranked(std::floor(middle)) + ranked(std::ceil(middle))) / 2;
+}
+
+/// H5: rows are counted by layer, so that the median is a function of sums over samples.
+void setMedianLayer(Measure& measure, const FoldView& view, const RowValues& layers)
+{
+    if (layers.empty())
+        return;
+    double last = 0;
+    for (const RowValue& layer : layers)
+        last = std::max(last, layer.value);
+    SampleColumns counts(view, static_cast<std::size_t>(last) + 1);
+    for (const RowValue& layer : layers)
+        counts.addTo(layer.row, static_cast<std::size_t>(layer.value), 1);
+    counts.finish(measure, medianOfCounts);
+    measure.n = layers.size();
+    setPercentiles(measure, view, layers, "");
+}
+
 /// H2, H4, H5: of a row as a whole.
 void addRows(const FoldView& view, const std::string& why, Measures& measures)
 {
@@ -112,7 +149,7 @@ void addRows(const FoldView& view, const std::string& why, Measures& measures)
             if (cell.replaced == 0)
                 continue;
             ++changed;
-            const std::int32_t layer = view.router(i).layer;
+            const std::int32_t layer = std::max(0, view.router(i).layer);
             firstLayer = firstLayer ? std::min(*firstLayer, layer) : layer;
         }
         if (!any)
@@ -124,11 +161,9 @@ void addRows(const FoldView& view, const std::string& why, Measures& measures)
     });
     setRatio(all, view, equal, RatioForm::Percent);
     setMean(layers, view, differing, "", Curve::None);
-    setMean(first, view, firsts, "", Curve::None);
+    setMedianLayer(first, view, firsts);
     if (!differing.empty() && firsts.empty())
         first.whyNull = "every expert set is equal";
-    if (!firsts.empty())
-        setValue(first, first.percentiles["50"]);
     layers.at.clear();
     first.at.clear();
     measures.insert(measures.end(), {all, layers, first});

@@ -136,6 +136,7 @@ void addSampleMeasures(const FoldView& view, Measures& measures)
         addElementMeasures(view, *view.head, Detail::Short, all);
     addDistributionMeasures(view, all);
     addTopKMeasures(view, all);
+    addTableBounds(view, all);
     if (!view.alignment.routers.empty())
         addRoutingMeasures(view, all);
     for (Measure& measure : all) {
@@ -189,6 +190,7 @@ Report buildReport(const FoldView& view)
     }
     addLogitsMeasures(view, report.measures);
     addTopKMeasures(view, report.measures);
+    addTableBounds(view, report.measures);
     addRankingMeasures(view, report.measures);
     addMarginMeasures(view, report.measures);
     addTokenMeasures(view, report.measures);

@@ -186,6 +186,7 @@ RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
     , m_head(headPair(reference, alignment))
     , m_rollUpsTell(rollUpsTell(reference, target, alignment))
     , m_comparesTables(alignment.comparesLogits)
+    , m_boundsTables(alignment.comparesLogits && !options.firstOnly)
     , m_elementwise(elementwiseCriteria(reference, alignment, options.tolerance.get()))
     , m_referenceValues(reference)
     , m_targetValues(target)
@@ -363,6 +364,10 @@ Result<void> RowComparer::compareHead(const RowPair& pair, RowRecord& record)
             return target.error();
         compareTopKTables({*reference, m_reference.header().logits.dtype},
                           {*target, m_target.header().logits.dtype}, claimed, logits);
+        if (m_boundsTables)
+            if (const auto bounds = boundsOf(*reference, m_reference.header().logits, *target,
+                                             m_target.header().logits))
+                logits.bounds = std::make_shared<const TableBounds>(*bounds);
     }
     return {};
 }

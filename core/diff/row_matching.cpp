@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/diff/byte_spans.h"
+#include "core/diff/sample_name.h"
 #include "core/diff/token_alignment.h"
 
 #include <algorithm>
@@ -234,8 +235,8 @@ public:
     void finish();
 
 private:
-    std::vector<AlignmentPoint> pointsOf(const std::string& id) const;
-    void remark(const std::string& id, const SampleAlignment& aligned, Tokens ours);
+    std::vector<AlignmentPoint> pointsOf(trace::SampleIndex sample) const;
+    void remark(trace::SampleIndex sample, const SampleAlignment& aligned, Tokens ours);
 
     const Run& m_reference;
     const Run& m_target;
@@ -252,8 +253,7 @@ Result<void> RowMatcher::checkPoints() const
     for (const AlignmentPoint& point : m_options.points)
         if (std::none_of(m_alignment.samples.begin(), m_alignment.samples.end(),
                          [&](const Alignment::SamplePair& pair) {
-                             return m_reference.samples()[indexOf(pair.reference)].id
-                                    == point.sample;
+                             return findSampleNamed(m_reference, point.sample) == pair.reference;
                          }))
             return Error{Errc::Invalid, "an alignment point names a sample that is not compared",
                          base::visibleText(point.sample),
@@ -261,26 +261,28 @@ Result<void> RowMatcher::checkPoints() const
     return {};
 }
 
-std::vector<AlignmentPoint> RowMatcher::pointsOf(const std::string& id) const
+std::vector<AlignmentPoint> RowMatcher::pointsOf(trace::SampleIndex sample) const
 {
     std::vector<AlignmentPoint> points;
     std::copy_if(m_options.points.begin(), m_options.points.end(), std::back_inserter(points),
-                 [&](const AlignmentPoint& point) { return point.sample == id; });
+                 [&](const AlignmentPoint& point) {
+                     return findSampleNamed(m_reference, point.sample) == sample;
+                 });
     std::sort(points.begin(), points.end(), [](const AlignmentPoint& a, const AlignmentPoint& b) {
         return std::pair(a.reference, a.target) < std::pair(b.reference, b.target);
     });
     return points;
 }
 
-void RowMatcher::remark(const std::string& id, const SampleAlignment& aligned, Tokens ours)
+void RowMatcher::remark(trace::SampleIndex sample, const SampleAlignment& aligned, Tokens ours)
 {
     AlignmentSummary& summary = m_alignment.summary;
     if (aligned.byBytes)
         ++summary.tokenisedDifferently;
     const auto split = aligned.tokens.split;
     if (split && !ours[*split].response)
-        summary.remarks.push_back("The prompts of sample " + id + " differ at token "
-                                  + std::to_string(*split));
+        summary.remarks.push_back("The prompts of sample " + sampleName(m_reference, sample)
+                                  + " differ at token " + std::to_string(*split));
 }
 
 Result<void> RowMatcher::sample(Alignment::SamplePair& pair)
@@ -290,16 +292,15 @@ Result<void> RowMatcher::sample(Alignment::SamplePair& pair)
     auto& b = m_theirs[indexOf(pair.target)];
     const Tokens ours = m_reference.tokens(pair.reference);
     const Tokens theirs = m_target.tokens(pair.target);
-    const std::string& id = m_reference.samples()[indexOf(pair.reference)].id;
     SampleAlignment aligned = alignSample(ours, theirs, m_tokenizersDiffer);
-    if (const auto points = pointsOf(id); !points.empty()) {
+    if (const auto points = pointsOf(pair.reference); !points.empty()) {
         if (auto applied = applyPoints(points, ours, theirs, aligned.comparable); !applied)
             return applied;
         m_manual += points.size();
     }
     pair.split = aligned.tokens.split;
     pair.targetSplit = aligned.tokens.targetSplit;
-    remark(id, aligned, ours);
+    remark(pair.reference, aligned, ours);
 
     const PositionMap map(aligned.comparable);
     const std::uint64_t dropped = dropOthers(

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "core/diff/report.h"
+#include "core/diff/table_bounds.h"
 #include "core/numeric/logits_pair.h"
 
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -99,6 +101,8 @@ struct LogitsRecord
 
     RankingRecord ranking;
     SpreadRecord spread; ///< valid where `full`
+    /// What tables say where values were not recorded; null where they were, or say nothing.
+    std::shared_ptr<const TableBounds> bounds;
 };
 
 /// What is kept of one MoE layer at one row pair.

@@ -3,10 +3,13 @@
 
 #include "core/diff/study.h"
 
+#include "core/diff/change_kind.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/metric_catalogue.h"
 #include "core/diff/statistics/bootstrap.h"
+#include "core/diff/statistics/proportion.h"
 #include "core/diff/statistics/quantile.h"
+#include "core/diff/study_verdicts.h"
 
 #include <algorithm>
 #include <array>
@@ -18,20 +21,6 @@ namespace moire::diff {
 namespace {
 
 constexpr std::array<std::string_view, 5> reduced{"B1", "C1", "C7", "E1", "H1"};
-constexpr std::array<PaperName, 14> names{{{"equal_bits_pct", "A1"},
-                                           {"raw_logit_mse", "B1"},
-                                           {"prob_mse", "C7"},
-                                           {"forward_kl", "C1"},
-                                           {"top1", "E1"},
-                                           {"ord5", "E2"},
-                                           {"set5", "E3"},
-                                           {"router_set_equal_pct", "H1"},
-                                           {"router_positions_all_layers_equal_pct", "H2"},
-                                           {"router_logit_mse", "H6"},
-                                           {"rollout_equal_pct", "G1"},
-                                           {"rollout_median_first_divergence", "G2"},
-                                           {"accuracy", "J1"},
-                                           {"answer_agreement", "J2"}}};
 
 /// A sample by id and by how often that id came before.
 using SampleKey = std::pair<std::string, std::size_t>;
@@ -67,28 +56,32 @@ std::vector<std::vector<std::size_t>> sharedSamples(std::span<const StudyTarget>
     return shared;
 }
 
-/// One measure's sums in all targets, as places of columns; none where a target has no such ratio.
-struct Columns
+/// One measure's sums in all targets, as places of columns; none where a target has no such sums.
+struct Sums
 {
-    std::size_t numerator, denominator;
-};
-struct Ratio
-{
-    RatioForm form = RatioForm::None;
-    std::vector<std::optional<Columns>> targets;
+    RatioForm form = RatioForm::None;                   ///< of two columns, or
+    double (*value)(std::span<const double>) = nullptr; ///< a function of all
+    bool ofSamples = false; ///< a share of samples, with Wilson's interval
+    std::vector<std::optional<std::vector<std::size_t>>> targets;
 };
 
-double finishedBy(const Ratio& ratio, std::size_t target, auto sum)
+double finishedBy(const Sums& sums, std::size_t target, auto sum)
 {
-    const Columns& at = *ratio.targets[target];
-    return finished(ratio.form, sum(at.numerator), sum(at.denominator));
+    const std::vector<std::size_t>& at = *sums.targets[target];
+    if (sums.value == nullptr)
+        return finished(sums.form, sum(at[0]), sum(at[1]));
+    std::vector<double> numbers;
+    numbers.reserve(at.size());
+    for (const std::size_t column : at)
+        numbers.push_back(sum(column));
+    return sums.value(numbers);
 }
 
 /// What a measure counts as error: a share in percent by what it lacks to 100.
-double errorOf(const Ratio& ratio, std::size_t target, auto sum)
+double errorOf(const Sums& sums, std::size_t target, auto sum)
 {
-    const double value = finishedBy(ratio, target, sum);
-    return ratio.form == RatioForm::Percent ? percent(1, 1) - value : value;
+    const double value = finishedBy(sums, target, sum);
+    return sums.form == RatioForm::Percent ? percent(1, 1) - value : value;
 }
 
 class Study
@@ -105,65 +98,87 @@ public:
     {
         StudyReport report;
         report.samples = m_shared.size();
-        for (const StudyTarget& target : m_targets) {
-            report.targets.push_back(target.report.target.file);
-            const Measure* cost = target.report.findMeasure("K1");
-            report.cost.push_back(cost != nullptr ? cost->value : std::nullopt);
-        }
+        for (const StudyTarget& target : m_targets)
+            describe(target, report);
         collect(report);
         const statistics::ClusterResamples resamples(m_columns, m_shared.size(),
                                                      {m_shared.size() > 1 ? m_options.resamples : 0,
                                                       statistics::usualSeed, m_options.threads});
         for (std::size_t i = 0; i < report.rows.size(); ++i)
             fill(report.rows[i], m_ratios[i], report.cost, resamples);
-        addDisagreement(report);
-        addFront(report);
+        addDisagreement(m_options.baseline, report);
+        addParetoFront(report);
         addSummaries(report);
         return report;
     }
 
 private:
+    static void describe(const StudyTarget& target, StudyReport& report)
+    {
+        const std::uint64_t rows = target.report.alignment.rows;
+        const Measure* cost = target.report.findMeasure("K1");
+        report.targets.push_back(target.report.target.file);
+        report.samplesOf.push_back(target.report.samples.size());
+        report.rowsOf.push_back(target.rows == 0 ? rows : target.rows);
+        report.rowsUsed.push_back(rows);
+        report.cost.push_back(cost != nullptr ? cost->value : std::nullopt);
+    }
+
     void collect(StudyReport& report)
     {
         for (const Measure& measure : m_targets.front().report.measures) {
-            Ratio ratio;
+            Sums sums;
             bool any = false;
             for (const StudyTarget& target : m_targets) {
-                const auto& measures = target.report.measures;
-                const auto at = std::find_if(measures.begin(), measures.end(),
-                                             [&](const auto& m) { return m.id == measure.id; });
-                const bool usable = at != measures.end()
-                                    && at->bySample.size() == target.report.samples.size()
-                                    && at->form != RatioForm::None;
-                ratio.targets.push_back(usable ? std::optional(columnsOf(*at, ratio.targets.size()))
-                                               : std::nullopt);
-                if (usable)
-                    ratio.form = at->form;
-                any = any || usable;
+                const Measure* own = target.report.findMeasure(measure.id);
+                const bool usable =
+                    own != nullptr && own->value
+                    && (own->sums != nullptr
+                        || (own->form != RatioForm::None
+                            && own->bySample.size() == target.report.samples.size()));
+                sums.targets.push_back(usable ? std::optional(columnsOf(*own, sums.targets.size()))
+                                              : std::nullopt);
+                if (!usable)
+                    continue;
+                any = true;
+                sums.form = own->form;
+                sums.value = own->sums == nullptr ? nullptr : own->sums->value;
+                sums.ofSamples = own->interval && own->interval->method == wilsonMethod;
             }
             if (!any)
                 continue;
-            report.rows.push_back({measure.id, measure.name, measure.unit, {}, {}, {}, {}, {}, {}});
-            m_ratios.push_back(std::move(ratio));
+            StudyRow row;
+            row.id = measure.id;
+            row.name = measure.name;
+            row.unit = measure.unit;
+            row.changeUnit = changeUnitOf(row.id, row.unit);
+            report.rows.push_back(std::move(row));
+            m_ratios.push_back(std::move(sums));
         }
     }
 
-    Columns columnsOf(const Measure& measure, std::size_t target)
+    std::vector<std::size_t> columnsOf(const Measure& measure, std::size_t target)
     {
-        std::vector<double> numerators;
-        std::vector<double> denominators;
-        for (const auto& places : m_shared) {
-            numerators.push_back(measure.bySample[places[target]].numerator);
-            denominators.push_back(measure.bySample[places[target]].denominator);
-        }
-        for (std::vector<double>* column : {&numerators, &denominators}) {
+        std::vector<std::size_t> places;
+        const auto add = [&](auto of) {
             double sum = 0;
-            for (const double value : *column)
-                sum += value;
+            std::vector<double> column;
+            for (const auto& shared : m_shared) {
+                column.push_back(of(shared[target]));
+                sum += column.back();
+            }
+            places.push_back(m_columns.size());
             m_sums.push_back(sum);
-            m_columns.push_back(std::move(*column));
+            m_columns.push_back(std::move(column));
+        };
+        if (measure.sums != nullptr) {
+            for (const std::vector<double>& column : measure.sums->columns)
+                add([&](std::size_t sample) { return column[sample]; });
+            return places;
         }
-        return {m_columns.size() - 2, m_columns.size() - 1};
+        add([&](std::size_t sample) { return measure.bySample[sample].numerator; });
+        add([&](std::size_t sample) { return measure.bySample[sample].denominator; });
+        return places;
     }
 
     /// The quantity of the whole and its interval.
@@ -184,27 +199,26 @@ private:
         return made;
     }
 
-    void fill(StudyRow& row, const Ratio& ratio, const std::vector<std::optional<double>>& cost,
+    void fill(StudyRow& row, const Sums& ratio, const std::vector<std::optional<double>>& cost,
               const statistics::ClusterResamples& resamples) const
     {
         const std::size_t base = m_options.baseline;
+        const ChangeKind kind = changeKindOf(row.id, row.unit);
         const bool isReduced = std::find(reduced.begin(), reduced.end(), row.id) != reduced.end();
         const Estimate unknown{{}, {}, "not known for this target or for the baseline"};
         for (std::size_t t = 0; t < m_targets.size(); ++t) {
             const bool known = ratio.targets[t].has_value();
             const bool paired = known && ratio.targets[base].has_value();
-            row.values.push_back(
-                known ? estimate(resamples, [&](auto s) { return finishedBy(ratio, t, s); })
-                      : unknown);
+            row.values.push_back(known ? valueOf(ratio, t, resamples) : unknown);
             row.changes.push_back(
-                paired ? estimate(resamples, [&](auto s) { return change(ratio, t, s); })
+                paired ? estimate(resamples, [&](auto s) { return change(ratio, kind, t, s); })
                        : unknown);
             if (ratio.form == RatioForm::Percent)
                 row.countChanges.push_back(
                     paired ? estimate(resamples,
                                       [&](auto s) {
-                                          return s(ratio.targets[t]->numerator)
-                                                 - s(ratio.targets[base]->numerator);
+                                          return s(ratio.targets[t]->front())
+                                                 - s(ratio.targets[base]->front());
                                       })
                            : unknown);
             if (!isReduced)
@@ -224,14 +238,29 @@ private:
         }
     }
 
-    double change(const Ratio& ratio, std::size_t target, auto sum) const
+    /// A target's own number, with the kind of interval that it has in a report.
+    Estimate valueOf(const Sums& ratio, std::size_t target,
+                     const statistics::ClusterResamples& resamples) const
+    {
+        Estimate made =
+            estimate(resamples, [&](auto sum) { return finishedBy(ratio, target, sum); });
+        if (made.value && ratio.ofSamples) {
+            const std::vector<std::size_t>& at = *ratio.targets[target];
+            const statistics::Bounds bounds = statistics::wilson(m_sums[at[0]], m_sums[at[1]]);
+            made.interval = Interval{percent(bounds.low, 1), percent(bounds.high, 1),
+                                     std::string(wilsonMethod)};
+        }
+        return made;
+    }
+
+    double change(const Sums& ratio, ChangeKind kind, std::size_t target, auto sum) const
     {
         const double before = finishedBy(ratio, m_options.baseline, sum);
         const double after = finishedBy(ratio, target, sum);
-        return ratio.form == RatioForm::Percent ? after - before : percent(after - before, before);
+        return kind == ChangeKind::Percent ? percent(after - before, before) : after - before;
     }
 
-    Estimate retained(const Ratio& ratio, std::size_t target,
+    Estimate retained(const Sums& ratio, std::size_t target,
                       const statistics::ClusterResamples& resamples) const
     {
         const std::size_t base = m_options.baseline;
@@ -244,60 +273,6 @@ private:
             return percent(before - errorOf(ratio, target, sum),
                            before - errorOf(ratio, *m_options.full, sum));
         });
-    }
-
-    void addDisagreement(StudyReport& report) const
-    {
-        std::vector<const StudyRow*> rows;
-        for (const StudyRow& row : report.rows)
-            if (!row.reductions.empty()) {
-                rows.push_back(&row);
-                report.reduced.push_back(row.id);
-            }
-        const auto excludesZero = [](const Estimate& e) {
-            return e.interval && (e.interval->low > 0 || e.interval->high < 0);
-        };
-        report.disagreement.assign(rows.size(), std::vector<Disagreement>(rows.size()));
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            for (std::size_t j = 0; j < rows.size(); ++j)
-                for (std::size_t t = 0; t < m_targets.size(); ++t) {
-                    const Estimate& a = rows[i]->reductions[t];
-                    const Estimate& b = rows[j]->reductions[t];
-                    if (t == m_options.baseline || !a.value || !b.value)
-                        continue;
-                    Disagreement& cell = report.disagreement[i][j];
-                    ++cell.compared;
-                    if (*a.value * *b.value >= 0)
-                        continue;
-                    ++cell.signs;
-                    cell.certain += excludesZero(a) && excludesZero(b) ? 1 : 0;
-                }
-    }
-
-    void addFront(StudyReport& report) const
-    {
-        const auto kl = std::find_if(report.rows.begin(), report.rows.end(),
-                                     [](const StudyRow& row) { return row.id == "C1"; });
-        if (kl == report.rows.end())
-            return;
-        const auto known = [&](std::size_t t) { return report.cost[t] && kl->values[t].value; };
-        const auto beats = [&](std::size_t a, std::size_t b) {
-            const bool noWorse =
-                *report.cost[a] <= *report.cost[b] && *kl->values[a].value <= *kl->values[b].value;
-            return noWorse
-                   && (*report.cost[a] < *report.cost[b]
-                       || *kl->values[a].value < *kl->values[b].value);
-        };
-        for (std::size_t t = 0; t < m_targets.size(); ++t) {
-            bool beaten = !known(t);
-            for (std::size_t other = 0; other < m_targets.size() && !beaten; ++other)
-                beaten = known(other) && beats(other, t);
-            if (!beaten)
-                report.paretoFront.push_back(t);
-        }
-        std::stable_sort(
-            report.paretoFront.begin(), report.paretoFront.end(),
-            [&](std::size_t a, std::size_t b) { return *report.cost[a] < *report.cost[b]; });
     }
 
     /// K4 in one number, L2, L6.
@@ -322,6 +297,17 @@ private:
         report.overAll.insert(report.overAll.end(), {disagreement, paired, variance(report)});
     }
 
+    /// Places among the shared samples of those that have rows in every target.
+    std::vector<std::size_t> samplesWithRows(const Sums& ratio) const
+    {
+        std::vector<std::size_t> used;
+        for (std::size_t s = 0; s < m_shared.size(); ++s)
+            if (std::all_of(ratio.targets.begin(), ratio.targets.end(),
+                            [&](const auto& columns) { return m_columns[(*columns)[1]][s] > 0; }))
+                used.push_back(s);
+        return used;
+    }
+
     /// L6: two-way analysis of variance of the samples' mean forward KL, sample × configuration.
     Measure variance(const StudyReport& report) const
     {
@@ -330,23 +316,26 @@ private:
                                      [](const StudyRow& row) { return row.id == "C1"; });
         if (kl == report.rows.end() || m_targets.size() < 2 || m_shared.size() < 2)
             return share;
-        const Ratio& ratio = m_ratios[static_cast<std::size_t>(kl - report.rows.begin())];
-        const auto samples = static_cast<double>(m_shared.size());
+        const Sums& ratio = m_ratios[static_cast<std::size_t>(kl - report.rows.begin())];
+        if (!std::all_of(ratio.targets.begin(), ratio.targets.end(),
+                         [](const auto& columns) { return columns.has_value(); }))
+            return share;
+        const std::vector<std::size_t> used = samplesWithRows(ratio);
+        if (used.size() < 2)
+            return share;
+        const auto samples = static_cast<double>(used.size());
         const auto configurations = static_cast<double>(m_targets.size());
-        std::vector<double> ofSample(m_shared.size());
+        std::vector<double> ofSample(used.size());
         std::vector<double> ofTarget(m_targets.size());
         const auto at = [&](std::size_t s, std::size_t t) {
-            return m_columns[ratio.targets[t]->numerator][s]
-                   / m_columns[ratio.targets[t]->denominator][s];
+            const std::vector<std::size_t>& columns = *ratio.targets[t];
+            return m_columns[columns[0]][used[s]] / m_columns[columns[1]][used[s]];
         };
-        for (std::size_t t = 0; t < m_targets.size(); ++t) {
-            if (!ratio.targets[t])
-                return share;
-            for (std::size_t s = 0; s < m_shared.size(); ++s) {
+        for (std::size_t t = 0; t < m_targets.size(); ++t)
+            for (std::size_t s = 0; s < used.size(); ++s) {
                 ofSample[s] += at(s, t) / configurations;
                 ofTarget[t] += at(s, t) / samples;
             }
-        }
         double mean = 0;
         for (const double value : ofTarget)
             mean += value / configurations;
@@ -354,7 +343,7 @@ private:
         double residual = 0;
         for (std::size_t t = 0; t < m_targets.size(); ++t) {
             between += samples * (ofTarget[t] - mean) * (ofTarget[t] - mean);
-            for (std::size_t s = 0; s < m_shared.size(); ++s) {
+            for (std::size_t s = 0; s < used.size(); ++s) {
                 const double left = at(s, t) - ofSample[s] - ofTarget[t] + mean;
                 residual += left * left;
             }
@@ -362,7 +351,7 @@ private:
         const double within = residual / ((samples - 1) * (configurations - 1));
         const double component = std::max(0.0, (between / (configurations - 1) - within) / samples);
         setValue(share, percent(component, component + within));
-        share.n = m_shared.size();
+        share.n = used.size();
         share.whyNoInterval = "a component of variance";
         if (share.value) {
             share.parameters["between"] = component;
@@ -376,7 +365,7 @@ private:
     std::vector<std::vector<std::size_t>> m_shared;
     std::vector<std::vector<double>> m_columns;
     std::vector<double> m_sums;
-    std::vector<Ratio> m_ratios;
+    std::vector<Sums> m_ratios;
 };
 
 } // namespace
@@ -384,11 +373,6 @@ private:
 std::span<const std::string_view> reducedMeasures()
 {
     return reduced;
-}
-
-std::span<const PaperName> paperNames()
-{
-    return names;
 }
 
 Result<StudyReport> study(const trace::Run& reference, std::span<const StudyTarget> targets,

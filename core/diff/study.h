@@ -4,10 +4,12 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/diff/alignment.h"
 #include "core/diff/report.h"
 #include "core/trace/run.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,12 +19,26 @@
 /// Several targets against one reference: METRICS.md, Studies.
 namespace moire::diff {
 
-/// One target: its comparison with the reference and the run itself. Both outlive the call.
+/// One target: its comparison with the reference and the run itself. Both outlive the call. What is
+/// paired has to be over the same rows: make the comparisons with sharedRows().
 struct StudyTarget
 {
     const Report& report;
     const trace::Run& run;
+    std::uint64_t rows = 0; ///< that it has in common with the reference; 0: those of the report
 };
+
+/// The rows of the reference that have a counterpart in every target.
+struct SharedRows
+{
+    std::shared_ptr<const std::vector<bool>> rows; ///< for AlignmentOptions::rows
+    std::uint64_t count = 0;
+    std::vector<std::uint64_t> ofTarget; ///< rows each target has in common with the reference
+};
+/// Errors: as align(), with the target's name; Incomparable when no row stands in all of them.
+Result<SharedRows> sharedRows(const trace::Run& reference,
+                              std::span<const trace::Run* const> targets,
+                              const AlignmentOptions& options);
 
 struct StudyOptions
 {
@@ -44,9 +60,9 @@ struct Estimate
 struct StudyRow
 {
     std::string id, name, unit;
+    std::string changeUnit;       ///< "points", "%", or what changeUnitOf() says
     std::vector<Estimate> values; ///< one a target, each from the samples that all targets share
-    /// Against the baseline, one a target, paired: for shares in percent the difference in points
-    /// of the table's direction, for the others the relative change in percent.
+    /// Against the baseline, one a target, paired, in changeUnit: see ChangeKind.
     std::vector<Estimate> changes;
     /// The same as counts (Σ numerators), for shares only.
     std::vector<Estimate> countChanges;
@@ -67,9 +83,11 @@ struct StudyReport
 {
     std::string reference;
     std::vector<std::string> targets;
-    std::uint64_t samples = 0;        ///< that the reference shares with all targets
-    std::vector<StudyRow> rows;       ///< in METRICS.md order
-    std::vector<std::string> reduced; ///< ids behind the matrix
+    std::uint64_t samples = 0;                    ///< that the reference shares with all targets
+    std::vector<std::uint64_t> samplesOf, rowsOf; ///< that each target shares with the reference
+    std::vector<std::uint64_t> rowsUsed;          ///< and the rows behind its numbers
+    std::vector<StudyRow> rows;                   ///< in METRICS.md order
+    std::vector<std::string> reduced;             ///< ids behind the matrix
     std::vector<std::vector<Disagreement>> disagreement; ///< K4: reduced × reduced
     std::vector<std::optional<double>> cost;             ///< K1, one a target
     std::vector<std::size_t> paretoFront; ///< K5: targets, cheapest first, that none beats in both

@@ -186,6 +186,32 @@ Measure differentOutputs(const std::vector<Shared>& samples)
 
 } // namespace
 
+Result<SharedRows> sharedRows(const trace::Run& reference,
+                              std::span<const trace::Run* const> targets,
+                              const AlignmentOptions& options)
+{
+    SharedRows shared;
+    std::vector<std::size_t> seen(reference.rowCount(), 0);
+    for (const trace::Run* target : targets) {
+        const auto aligned = align(reference, *target, options);
+        if (!aligned)
+            return aligned.error();
+        shared.ofTarget.push_back(aligned->rows.size());
+        for (const RowPair& pair : aligned->rows)
+            ++seen[pair.reference];
+    }
+    std::vector<bool> rows(seen.size());
+    for (std::size_t r = 0; r < seen.size(); ++r) {
+        rows[r] = seen[r] == targets.size();
+        shared.count += rows[r] ? 1 : 0;
+    }
+    if (shared.count == 0)
+        return Error{Errc::Incomparable, "no row stands in all targets", reference.source(),
+                     "Leave the target out that has another text, or capture it again"};
+    shared.rows = std::make_shared<const std::vector<bool>>(std::move(rows));
+    return shared;
+}
+
 std::vector<Measure> measuresOverRuns(std::span<const trace::Run* const> runs)
 {
     std::vector<Shared> samples = sharedSamples(runs);

@@ -101,8 +101,22 @@ std::string placeOf(const Divergence& divergence)
     return "token " + std::to_string(divergence.position) + " of " + sampleWords(divergence.sample);
 }
 
+/// "token 50 of sample code, 22 of its response": of the token that the row chose.
+std::string chosenPlace(const FoldView& view, const Divergence& divergence)
+{
+    const std::uint32_t position = divergence.position + 1;
+    const auto tokens = view.reference.tokens(view.reference.row(divergence.row).sample);
+    const auto response = std::find_if(tokens.begin(), tokens.end(),
+                                       [](const trace::Token& token) { return token.response; });
+    std::string text =
+        "token " + std::to_string(position) + " of " + sampleWords(divergence.sample);
+    if (response != tokens.end() && position >= response - tokens.begin())
+        text += " (" + std::to_string(position - (response - tokens.begin())) + " of its response)";
+    return text;
+}
+
 /// What came of the first divergence: tokens, best tokens, experts, top-5 sets.
-std::string consequences(const Report& report)
+std::string consequences(const FoldView& view, const Report& report)
 {
     std::vector<std::string> parts;
     const FirstDivergences& first = report.first;
@@ -116,7 +130,7 @@ std::string consequences(const Report& report)
     else if (const Measure* top = report.findMeasure("E1"); top != nullptr && top->value)
         parts.push_back("top-1 never flips");
     if (first.token)
-        parts.push_back("the responses part after " + placeOf(*first.token));
+        parts.push_back("the responses part at " + chosenPlace(view, *first.token));
     if (const Measure* sets = report.findMeasure("E3"); sets != nullptr && sets->value)
         parts.push_back(percentText(*sets->value) + " of top-5 sets equal");
     std::string text;
@@ -262,11 +276,11 @@ void addVerdict(const FoldView& view, Report& report)
     const bool different = first.bitwise || first.topK || first.experts || first.argmax
                            || first.token || first.nonFinite || splits(view);
     if (first.bitwise) {
-        text += firstText(view, *first.bitwise) + ". " + consequences(report);
+        text += firstText(view, *first.bitwise) + ". " + consequences(view, report);
         if (const std::string left = leftOver(report.alignment); !left.empty())
             text += " Beyond that, " + left + '.';
     } else if (different) {
-        text += "Every tensor compared is equal. " + consequences(report);
+        text += "Every tensor compared is equal. " + consequences(view, report);
     } else {
         text += equalText(view, report);
     }

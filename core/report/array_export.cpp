@@ -4,6 +4,7 @@
 #include "core/report/array_export.h"
 
 #include "core/base/text.h"
+#include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
 #include "core/report/array_sink.h"
 #include "core/report/json_value.h"
@@ -78,9 +79,12 @@ void selectRows(const trace::Run& run, Selection& selection)
 Result<Selection> select(const trace::Run& run, const ArrayExportOptions& options)
 {
     Selection selection;
-    for (std::size_t i = 0; i < run.samples().size(); ++i)
-        if (!options.sample || run.samples()[i].id == *options.sample)
-            selection.samples.push_back(static_cast<trace::SampleIndex>(i));
+    const auto named = options.sample ? diff::findSampleNamed(run, *options.sample) : std::nullopt;
+    for (std::size_t i = 0; i < run.samples().size(); ++i) {
+        const auto sample = static_cast<trace::SampleIndex>(i);
+        if (!options.sample || run.samples()[i].id == *options.sample || sample == named)
+            selection.samples.push_back(sample);
+    }
     if (options.sample && selection.samples.empty())
         return Error{Errc::NotFound, "has no sample '" + base::visibleText(*options.sample) + "'",
                      run.source(), "See 'moire-diff info' for its samples"};
@@ -114,9 +118,10 @@ public:
         , m_folder(std::move(folder))
         , m_selection(std::move(selection))
     {
+        const std::vector<std::string> names = diff::sampleNames(run);
         for (const RowIndex r : m_selection.rows) {
             const trace::Row row = run.row(r);
-            m_labels.push_back({run.samples()[trace::indexOf(row.sample)].id, row.position});
+            m_labels.push_back({names[trace::indexOf(row.sample)], row.position});
         }
         listArrays();
         std::vector<ArrayInfo> infos;
@@ -258,12 +263,10 @@ Result<void> Exporter::writeGenerated()
 Result<void> Exporter::writeRows()
 {
     Json rows = Json::array();
-    for (const RowIndex r : m_selection.rows) {
-        const trace::Row row = m_run.row(r);
-        rows.push_back({{"sample", stringOf(m_run.samples()[trace::indexOf(row.sample)].id)},
-                        {"position", row.position},
-                        {"phase", trace::nameOf(row.phase)}});
-    }
+    for (std::size_t i = 0; i < m_labels.size(); ++i)
+        rows.push_back({{"sample", stringOf(m_labels[i].sample)},
+                        {"position", m_labels[i].position},
+                        {"phase", trace::nameOf(m_run.row(m_selection.rows[i]).phase)}});
     m_wroteRows = true;
     return writeFile(m_folder / rowsName, printed(rows));
 }

@@ -73,7 +73,7 @@ std::string leftOver(std::uint64_t count, std::string_view what, std::string_vie
 }
 
 void sideLines(std::vector<std::string>& lines, std::string_view whose, std::size_t samples,
-               std::uint64_t rows, std::size_t taps, std::uint64_t afterSplit)
+               std::uint64_t rows, std::size_t taps)
 {
     if (samples > 0)
         lines.push_back(leftOver(samples, "sample", whose));
@@ -81,9 +81,6 @@ void sideLines(std::vector<std::string>& lines, std::string_view whose, std::siz
         lines.push_back(leftOver(rows, "row", whose));
     if (taps > 0)
         lines.push_back(leftOver(taps, "tap", whose));
-    if (afterSplit > 0)
-        lines.push_back(countOf(afterSplit, "row") + " of the " + std::string(whose)
-                        + " after a split: not comparable");
 }
 
 } // namespace
@@ -98,10 +95,10 @@ std::vector<Chip> familyChips(const diff::Report& report)
                            also(report, "top-1", "E1")));
     const diff::Measure* free = findIn(report.measures, "G1");
     const bool replayed = free == nullptr || !free->value;
-    chips.push_back(
-        replayed ? chipOf("Best tokens agree", firstOf(report, {"G7", "G1"}), "not compared", {})
-                 : chipOf("Responses equal", free, "not generated",
-                          also(report, "median split, response", "G2")));
+    chips.push_back(replayed ? chipOf("Best tokens agree", firstOf(report, {"E1", "G7", "G1"}),
+                                      "not compared", {})
+                             : chipOf("Responses equal", free, "not generated",
+                                      also(report, "median split at response", "G2")));
     chips.push_back(
         chipOf("Task accuracy", firstOf(report, {"J1"}), "no task", also(report, "flips", "J3")));
     const diff::Measure* routes = firstOf(report, {"H1"});
@@ -212,9 +209,13 @@ std::vector<std::string> alignmentLines(const diff::Report& report)
     if (a.missingTarget > 0)
         lines.push_back(countOf(a.missingTarget, "row") + " known to be missing in the target");
     sideLines(lines, "reference", a.samplesOnlyReference.size(), a.rowsOnlyReference,
-              a.tapsOnlyReference.size(), a.rowsNotComparableReference);
+              a.tapsOnlyReference.size());
     sideLines(lines, "target", a.samplesOnlyTarget.size(), a.rowsOnlyTarget,
-              a.tapsOnlyTarget.size(), a.rowsNotComparableTarget);
+              a.tapsOnlyTarget.size());
+    if (const auto apart = a.rowsNotComparableReference + a.rowsNotComparableTarget; apart > 0)
+        lines.push_back(countOf(apart, "row") + " behind a split: not comparable ("
+                        + grouped(a.rowsNotComparableReference) + " of the reference, "
+                        + grouped(a.rowsNotComparableTarget) + " of the target)");
     lines.insert(lines.end(), a.remarks.begin(), a.remarks.end());
     return lines;
 }

@@ -27,7 +27,13 @@ std::string_view absentText(const FirstKind& kind, const diff::Report& report)
 
 std::string sampleText(const diff::SampleReport& sample)
 {
-    return sample.repeat == 0 ? sample.id : sample.id + ", repeat " + std::to_string(sample.repeat);
+    return sample.repeat == 0 ? sample.id : sample.id + '#' + std::to_string(sample.repeat);
+}
+
+std::string originText(const diff::Divergence& divergence)
+{
+    const std::string origin(diff::nameOf(divergence.origin));
+    return divergence.note.empty() ? origin : origin + "; " + divergence.note;
 }
 
 std::string siteText(const diff::Divergence& divergence)

@@ -46,6 +46,9 @@ std::string_view outcomeWord(const diff::CriterionOutcome& outcome);
 std::string_view absentText(const FirstKind& kind, const diff::Report& report);
 
 /// "s/one", or with its repeat where it has one: "s/one, repeat 2".
+/// "carried", and what differs where one element does not say it: "carried; token 5 for token 3".
+std::string originText(const diff::Divergence& divergence);
+
 std::string sampleText(const diff::SampleReport& sample);
 
 /// True for the kinds whose two values are ids (of a token or an expert), not element values.

@@ -59,13 +59,12 @@ std::string firstPart(const diff::Report& report)
                 {std::string(kind.words), std::string(absentText(kind, report)), "", "", "", ""});
             continue;
         }
-        const std::string origin(diff::nameOf(found->origin));
         text +=
             row({std::string(kind.words), code(siteText(*found)),
                  sideText(kind, found->referenceValue, found->referenceBits, found->referenceType),
                  sideText(kind, found->targetValue, found->targetBits, found->targetType),
                  found->ulps ? grouped(*found->ulps) : std::string("–"),
-                 found->note.empty() ? origin : markdownEscaped(found->note)});
+                 markdownEscaped(originText(*found))});
     }
     return text;
 }

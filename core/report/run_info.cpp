@@ -4,6 +4,7 @@
 #include "core/report/run_info.h"
 
 #include "core/base/text.h"
+#include "core/diff/sample_name.h"
 #include "core/report/json_value.h"
 #include "core/report/number.h"
 #include "core/report/text_table.h"
@@ -111,8 +112,9 @@ std::string samplesText(const trace::Run& run)
     for (std::size_t i = 0; i < shown; ++i) {
         const trace::Sample& sample = run.samples()[i];
         const auto tokens = run.tokens(static_cast<trace::SampleIndex>(i)).size();
-        table.add({visibleText(sample.id), grouped(tokens), grouped(rows[i]),
-                   visibleText(sample.stopReason), shortened(sample.text)});
+        table.add({visibleText(diff::sampleName(run, static_cast<trace::SampleIndex>(i))),
+                   grouped(tokens), grouped(rows[i]), visibleText(sample.stopReason),
+                   shortened(sample.text)});
     }
     std::string text = "\nSamples\n" + table.text();
     if (run.samples().size() > shown)

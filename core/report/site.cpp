@@ -4,6 +4,7 @@
 #include "core/report/site.h"
 
 #include "core/base/text.h"
+#include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
 #include "core/report/number.h"
 #include "core/report/text_table.h"
@@ -40,7 +41,7 @@ Error notFound(const trace::Run& run, const std::string& sentence, const std::st
 Result<Place> find(const trace::Run& run, const diff::SiteName& site)
 {
     const std::string ask = "See 'moire-diff info' for what it holds";
-    const auto sample = run.findSample(site.sample);
+    const auto sample = diff::findSampleNamed(run, site.sample);
     if (!sample)
         return notFound(run, "has no sample '" + visibleText(site.sample) + "'", ask);
     const auto tap = findTapByName(run, site.tap);

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/diff/comparison.h"
+#include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
 #include "core/report/number.h"
 #include "core/report/site.h"
@@ -45,7 +46,7 @@ Error notFound(const trace::Run& run, const std::string& sentence)
 Result<Rows> findRows(const trace::Run& reference, const diff::Alignment& alignment,
                       const diff::SiteName& site)
 {
-    const auto sample = reference.findSample(site.sample);
+    const auto sample = diff::findSampleNamed(reference, site.sample);
     if (!sample)
         return notFound(reference, "has no sample '" + visibleText(site.sample) + "'");
     const auto ofSample = [&](const diff::RowPair& pair) { return pair.sample == *sample; };

@@ -33,15 +33,13 @@ std::string estimateCell(const Estimate& estimate, std::string_view unit, bool s
 {
     if (!estimate.value)
         return "<td class=\"number faint\" title=\"" + escaped(estimate.why) + "\">–</td>";
-    const double value = *estimate.value == 0 ? 0 : *estimate.value; // no "-0"
-    std::string cell = escaped(figureWithUnit(value, unit));
+    const Signed kind = signed_ ? Signed::Yes : Signed::No;
+    std::string cell = escaped(estimateText({estimate.value, {}, {}}, unit, kind));
     if (estimate.interval) {
-        constexpr int digits = 3;
+        const std::string whole = estimateText(estimate, unit, kind);
         const bool certain = signed_ && (estimate.interval->low > 0 || estimate.interval->high < 0);
         cell = (certain ? element("strong", cell) : cell) + "<br/>"
-               + element("span", "dim",
-                         '[' + figure(estimate.interval->low, digits) + ", "
-                             + figure(estimate.interval->high, digits) + ']');
+               + element("span", "dim", whole.substr(whole.find('[')));
     }
     return "<td class=\"number\">" + cell + "</td>";
 }
@@ -76,21 +74,26 @@ std::string estimatesSection(const StudyReport& study, std::string_view id,
 std::string targetsSection(const StudyReport& study)
 {
     using Kind = Column::Kind;
-    MarkupTable table(
-        "Targets",
-        {{"", Kind::Number}, {"target", Kind::Code}, {"runtime", Kind::Number}, {"Pareto front"}});
+    MarkupTable table("Targets", {{"", Kind::Number},
+                                  {"target", Kind::Code},
+                                  {"shares with the reference"},
+                                  {"runtime", Kind::Number},
+                                  {"KL gained", Kind::Number},
+                                  {"Pareto front"}});
     for (std::size_t t = 0; t < study.targets.size(); ++t) {
         const auto& front = study.paretoFront;
         const bool member = std::find(front.begin(), front.end(), t) != front.end();
         std::string runtime = "–";
         if (t < study.cost.size() && study.cost[t])
             runtime = figure(*study.cost[t], 3) + " ×";
-        table.add(
-            {std::to_string(t + 1), escaped(study.targets[t]), runtime, member ? "● on it" : ""});
+        table.add({std::to_string(t + 1), escaped(study.targets[t]), escaped(sharedText(study, t)),
+                   runtime, gainForCost(study, t), member ? "● on it" : ""});
     }
     return section(
         "targets", "Targets",
-        "Runtime as a multiple of the reference's. On the front: no other target is both "
+        "Runtime as a multiple of the reference's; KL gained: how much of the baseline's forward "
+        "KL "
+        "is gone for each reference's runtime more (K5). On the front: no other target is both "
         "cheaper and closer.",
         table.markup());
 }
@@ -184,15 +187,13 @@ std::string studyHtml(const StudyReport& study, std::size_t baseline)
 {
     const auto own = [](const StudyRow& row) { return row.unit; };
     const auto percent = [](const StudyRow&) { return std::string("%"); };
-    const auto change = [](const StudyRow& row) {
-        return std::string(row.unit == "%" ? "points" : "%");
-    };
+    const auto change = [](const StudyRow& row) { return row.changeUnit; };
     const std::string against = "against " + escaped(study.targets[baseline]);
     const std::string certain = "Bold: the interval does not hold 0.";
     const std::string page =
         verdictHeading(studyVerdict(study), false) + targetsSection(study)
         + estimatesSection(study, "measures", "Measures",
-                           "Each against the reference, over the samples that all targets share.",
+                           "Each against the reference, over the rows that all targets share.",
                            &StudyRow::values, own, false)
         + estimatesSection(study, "changes", "Change " + against,
                            "Paired: the same resampled samples on both sides. " + certain,

@@ -47,6 +47,7 @@ Json rowObject(const diff::StudyRow& row)
 {
     Json out{{"name", stringOf(row.name)},
              {"unit", stringOf(row.unit)},
+             {"change_unit", stringOf(row.changeUnit)},
              {"values", estimatesArray(row.values)},
              {"changes", estimatesArray(row.changes)}};
     if (!row.countChanges.empty())
@@ -73,6 +74,9 @@ std::string studyJson(const diff::StudyReport& study, std::size_t baseline)
         out["targets"].push_back(stringOf(target));
     out["baseline"] = baseline;
     out["samples"] = study.samples;
+    out["target_samples"] = study.samplesOf;
+    out["target_rows"] = study.rowsOf;
+    out["rows_used"] = study.rowsUsed;
     out["measures"] = Json::object();
     for (const diff::StudyRow& row : study.rows)
         out["measures"][stringOf(row.id)] = rowObject(row);

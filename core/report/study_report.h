@@ -20,8 +20,21 @@ std::string studyVerdict(const diff::StudyReport& study);
 /// only.
 bool isShown(const diff::StudyRow& row);
 
-/// "80.88 % [80, 81.2]", "–" where not known.
-std::string estimateText(const diff::Estimate& estimate, std::string_view unit);
+/// Whether a number is a change, which is written with its sign.
+enum class Signed
+{
+    No,
+    Yes
+};
+
+/// "80.88 % [80, 81.2]", "–" where not known; a change as "+3.1 % [+1, +5.2]".
+std::string estimateText(const diff::Estimate& estimate, std::string_view unit, Signed kind);
+
+/// "394 rows of 5 samples", and how many of them are not used because another target lacks them.
+std::string sharedText(const diff::StudyReport& study, std::size_t target);
+
+/// K5 of forward KL: "+12.5 %", "–" where not known.
+std::string gainForCost(const diff::StudyReport& study, std::size_t target);
 
 std::string studyText(const diff::StudyReport& study, std::size_t baseline);
 

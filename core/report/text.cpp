@@ -136,10 +136,20 @@ std::string chipsPart(const diff::Report& report, const Ink& ink)
     return heading(ink, "Families") + table.text();
 }
 
+/// With --first no measure is taken; one line says so instead of one a measure.
+bool tookNoMeasure(const diff::Report& report)
+{
+    return std::all_of(
+        report.measures.begin(), report.measures.end(),
+        [](const diff::Measure& measure) { return measure.whyNull == diff::onlyFirstAsked; });
+}
+
 std::string measuresPart(const diff::Report& report, const Ink& ink)
 {
     if (report.measures.empty())
         return {};
+    if (tookNoMeasure(report))
+        return heading(ink, "Measures") + "  none: " + std::string(diff::onlyFirstAsked) + '\n';
     TextTable table(
         {Align::Left, Align::Left, Align::Right, Align::Left, Align::Right, Align::Left});
     table.add({"id", "measure", "value", "interval", "n"});
@@ -213,7 +223,8 @@ std::string plainText(const diff::Report& report, const TextOptions& options)
     text += runsPart(report);
     text += environmentPart(report, ink);
     text += firstPart(report, ink);
-    text += chipsPart(report, ink);
+    if (report.measures.empty() || !tookNoMeasure(report))
+        text += chipsPart(report, ink);
     text += causePart(report, ink);
     text += tolerancePart(report, ink);
     text += tapsPart(report, ink);

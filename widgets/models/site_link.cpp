@@ -4,6 +4,7 @@
 #include "widgets/models/site_link.h"
 
 #include "core/diff/inspect.h"
+#include "core/diff/sample_name.h"
 
 #include <QUrl>
 #include <QUrlQuery>
@@ -71,7 +72,7 @@ QString siteText(const Compared& compared, const Place& place)
         return {};
     diff::SiteName name;
     name.sample =
-        compared.reference->samples()[trace::indexOf(compared.samples[place.sample].reference)].id;
+        diff::sampleName(*compared.reference, compared.samples[place.sample].reference);
     name.position = static_cast<std::uint32_t>(place.column);
     name.tap = compared.report.taps[place.tap].name;
     return QString::fromStdString(diff::textOf(name));
@@ -97,9 +98,9 @@ Result<Place> findPlace(const Compared& compared, const QString& text, const Pla
     const auto site = diff::parseSite(trimmed.toStdString());
     if (!site)
         return site.error();
+    const auto named = diff::findSampleNamed(*compared.reference, site->sample);
     for (std::size_t sample = 0; sample < compared.samples.size(); ++sample) {
-        const auto index = trace::indexOf(compared.samples[sample].reference);
-        if (compared.reference->samples()[index].id != site->sample)
+        if (compared.samples[sample].reference != named)
             continue;
         if (site->position >= compared.samples[sample].columns())
             return noToken(compared, sample, QString::number(site->position));

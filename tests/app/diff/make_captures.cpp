@@ -159,6 +159,16 @@ void writeDense(Folder& folder)
     folder.pair("tied", modelOf(DType::BF16), samples, samples, tied(0), tied(2));
     folder.pair("topk", modelOf(DType::BF16, trace::Level::TopK), samples, samples, nullptr,
                 perturbed(8e-3));
+    MadeModel narrow = modelOf(DType::FP32);
+    narrow.vocabulary = 12;
+    narrow.topK = 4;
+    const std::vector<MadeSample> one{{"0", "", {5}, {}, {}, {}}};
+    const auto apart = [](double value, std::size_t tap, std::uint64_t, std::size_t element) {
+        return tap >= 2 ? value + 0.8 * jitter(tap, 3, element) : value;
+    };
+    folder.pair("wide", narrow, one, one, nullptr, apart);
+    narrow.level = trace::Level::TopK;
+    folder.pair("narrow", narrow, one, one, nullptr, apart);
     folder.pair("digest", modelOf(DType::BF16, trace::Level::Digest), samples, samples, nullptr,
                 perturbed(8e-3));
     folder.write("mixed.ref", modelOf(DType::BF16), samples, nullptr);

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import scipy.optimize
 
 import recompute_tokens
 from recompute import Run, align
@@ -21,7 +22,7 @@ TOLERANCES = {"C1": 1e-5, "C2": 1e-5, "L7": 1e-5, "D13": 1e-8, "interval": 1e-7}
 # Differences of two numbers of order 1, each right to a few units in the last place of a double.
 # Probabilities below 1e-18 of a row's whole are beyond recompute.py's own precision.
 # Not ratios of sums, or their denominators are not what they are taken over.
-OTHER_SUMS = ("B4", "B12", "C12", "D5", "D9", "I5", "I7", "J7", "L3")
+OTHER_SUMS = ("H5", "B4", "B12", "C12", "D5", "D9", "I5", "I7", "J7", "L3")
 SCALES = {"%": 100, "ppm": 1e6}
 FLOORS = {"B10": 1e-24, "C1": 1e-15, "C2": 1e-15, "C3": 1e-24, "C5": 1e-18, "C6": 1e-36, "C10": 1e-14, "C11": 1e-18, "D3": 1e-14,
           "D8": 1e-14, "D11": 1e-13, "D12": 1e-14, "C9": 1e-14, "D1": 1e-14, "D2": 1e-14, "D4": 1e-14, "C4": 1e-18, "C7": 1e-36, "C8": 1e-18, "B8": 1e-36}
@@ -135,6 +136,81 @@ def check_pair(program, folder, name):
     assert {s["id"]: s["split"] for s in report["samples"]} == splits
 
 
+# What top-K tables bound, and whether also from above.
+BOUNDED = {"B1": False, "B2": False, "B3": False, "B8": False, "C1": False, "C2": False, "C3": True, "C4": True,
+           "C5": True, "C6": False, "C7": True, "C8": True, "C9": True, "C11": False}
+
+
+def check_bounds(whole, part, where):
+    """The bounds that tables give hold what the whole rows give, and are not called a value."""
+    for key, above in BOUNDED.items():
+        truth, measure = whole[key]["value"], part[key]
+        if measure["value"] is not None or truth is None:
+            problems.append(f"{where} {key}: {measure['value']} for {truth}")
+            continue
+        bounds = measure.get("parameters", {})
+        low, high = bounds.get("at_least"), bounds.get("at_most")
+        check_that(where + ' ' + key, low is not None and low <= truth * (1 + 1e-9) + 1e-15
+                   if key != "C9" else low <= truth + 1e-12, low, truth)
+        check_that(where + ' ' + key, (high is not None) == above, high, truth)
+        check_that(where + ' ' + key, high is None or truth <= high * (1 + 1e-9) + 1e-15 or key == "C9" and
+                   truth <= high + 1e-12, high, truth)
+        check_that(where + ' ' + key, "at least" in measure["why_null"], measure["why_null"], "")
+
+
+def check_that(where, good, got, want):
+    global checked
+    checked += 1
+    if not good:
+        problems.append(f"{where}: bound {got}, truth {want}")
+
+
+def least(reference, target, k, term):
+    """The smallest sum of term(p, q) over all pairs of distributions that give these two top-k tables."""
+    def table(z):
+        p = np.exp(z - z.max())
+        p /= p.sum()
+        best = np.argsort(-z, kind="stable")[:k]
+        return p, best
+    (p, a), (q, b) = table(reference), table(target)
+    n = len(p)
+    limits = [[(0, side[best[-1]])] * n for side, best in ((p, a), (q, b))]
+    for side, best, limit in ((p, a, limits[0]), (q, b, limits[1])):
+        for i in best:
+            limit[i] = (side[i], side[i])
+    start = []
+    for side, best in ((p, a), (q, b)):
+        guess = side.copy()
+        others = np.setdiff1d(np.arange(n), best)
+        guess[others] = guess[others].mean()
+        start.append(guess)
+    done = scipy.optimize.minimize(
+        lambda x: sum(term(x[:n], x[n:])), np.concatenate(start), method="SLSQP",
+        bounds=[(max(low, 1e-12), max(high, 1e-12)) for low, high in limits[0] + limits[1]],
+        constraints=[{"type": "eq", "fun": lambda x, s=s: x[s].sum() - 1} for s in (slice(0, n), slice(n, 2 * n))],
+        options={"maxiter": 500, "ftol": 1e-13})
+    return done.fun
+
+
+def check_tightness(program, folder):
+    """One row of twelve tokens, four of them listed: the lower bounds against SciPy's minimiser."""
+    files = [str(folder / f"narrow.{side}.moire") for side in ("ref", "target")]
+    full = [str(folder / f"wide.{side}.moire") for side in ("ref", "target")]
+    reports = [json.loads(subprocess.run([program, *pair, "--format", "json"], capture_output=True).stdout)["measures"]
+               for pair in (full, files)]
+    check_bounds(*reports, "narrow")
+    rows = []
+    for i, file in enumerate(full):
+        subprocess.run([program, "export", file, "--npy", folder / f"wide.{i}", "--quiet"], check=True)
+        rows.append(np.load(folder / f"wide.{i}" / "lm_head.out.npy")[0].astype(float))
+    for key, term in (("C1", lambda p, q: p * np.log(p / q)), ("C2", lambda p, q: q * np.log(q / p)),
+                      ("C3", lambda p, q: (p * np.log(2 * p / (p + q)) + q * np.log(2 * q / (p + q))) / 2),
+                      ("C4", lambda p, q: np.abs(p - q) / 2), ("C6", lambda p, q: (q - p) ** 2 / p)):
+        low = reports[1][key]["parameters"]["at_least"]
+        found = least(*rows, 4, term)
+        check_that(f"narrow {key} least", low <= found + 1e-6 and low >= found * (1 - 2e-2) - 1e-6, low, found)
+
+
 def check_level(program, folder, level):
     """What a capture below level full still says is what the full one says."""
     reports = []
@@ -150,6 +226,11 @@ def check_level(program, folder, level):
     for key in known:
         check(f"{level} {key}", part[key]["value"], whole[key]["value"], key)
         check(f"{level} {key} n", part[key]["n"], whole[key]["n"], "count")
+    if level == "topk":
+        check_bounds(whole, part, level)
+        for ours, theirs in zip(*(r["samples"] for r in reports)):
+            low = theirs["measures"]["C1"]["parameters"]["at_least"]
+            check_that("sample C1", 0 < low <= ours["measures"]["C1"]["value"], low, ours["measures"]["C1"]["value"])
     ours, theirs = reports[1]["first"]["bitwise"], reports[0]["first"]["bitwise"]
     assert [ours[k] for k in ("sample", "position", "tap")] == [theirs[k] for k in ("sample", "position", "tap")]
 
@@ -163,6 +244,7 @@ def main():
             check_pair(program, Path(folder), name)
         for level in ("topk", "digest"):
             check_level(program, Path(folder), level)
+        check_tightness(program, Path(folder))
     for problem in problems[:60]:
         print(problem)
     print(f"{checked} numbers recomputed, {len(problems)} wrong")

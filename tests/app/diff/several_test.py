@@ -123,6 +123,24 @@ class Study(Case):
         same = {run("study", *self.FILES, "--json", "--resamples", "100", "--threads", n).stdout for n in (1, 3)}
         self.assertEqual(len(same), 1)
 
+    def test_targets_of_different_lengths(self):
+        """Only the rows that stand in every target go in, and each target says how many it has."""
+        files = ["free.ref.moire", "free.target.moire", "free.copy.moire"]
+        shutil.copy(FOLDER / files[0], FOLDER / files[2])
+        study = json.loads(run("study", *files, "--json", "--resamples", "200").stdout)
+        reports = [json.loads(run(files[0], target, "--format", "json", "--resamples", "0").stdout)
+                   for target in files[1:]]
+        rows = [r["alignment"]["rows"] for r in reports]
+        self.assertGreater(rows[1], rows[0])
+        self.assertEqual((study["target_rows"], study["rows_used"]), (rows, [rows[0], rows[0]]))
+        self.assertAlmostEqual(study["measures"]["C1"]["values"][0]["value"] / reports[0]["measures"]["C1"]["value"], 1)
+        self.assertEqual(study["measures"]["C1"]["changes"][1]["value"], -100)
+        text = run("study", *files, "--resamples", "200").stdout.decode()
+        self.assertIn(f"{rows[1] - rows[0]} left out: not in every target", text)
+        self.assertNotIn("+-", text)
+        self.assertRegex(text, r"A1 +equal bits +\+[\d.]+ points")
+        (FOLDER / files[2]).unlink()
+
     def test_trouble(self):
         self.trouble("study", *self.FILES[:2], says="REF T1 T2")
         self.trouble("study", *self.FILES, "--baseline", "nobody.moire", says="nobody.moire")

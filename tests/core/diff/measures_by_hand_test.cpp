@@ -28,6 +28,9 @@ private Q_SLOTS:
     void tasksAndCost();
     void responses();
     void selfConsistency();
+    void answerLetters();
+    void onePassAgainstSteps();
+    void firstDifferingLayer();
 };
 
 // Two rows of three bf16 logits: every number below is from pencil and paper.
@@ -169,6 +172,83 @@ void MeasuresByHandTest::selfConsistency()
     QCOMPARE(measureOf(report.measures, "F8").parameters.at("target"), 50.0);
     run.header.environment.set(trace::env::sampling, "temperature");
     QVERIFY(!measureOf(compared(run, run).measures, "F8").value);
+}
+
+// The letters are the ids 1, 2 and 3; sample b has no response, so that its last row answers.
+void MeasuresByHandTest::answerLetters()
+{
+    const std::string head = "tap lm_head.out head -1 fp32 5\nlogits 5 2 asked 1 2 3\n";
+    const Report report = compared(textRun(head
+                                           + "sample a : 0 4 | 1 1\n"
+                                             "row 0 : 0 9 0 0 0\nrow 1 : 9 3 1 2 0\n"
+                                             "row 2 : 0 9 0 0 0\n"
+                                             "sample b : 0 4\nrow 0 : 0 9 0 0 0\n"
+                                             "row 1 : 0 1 5 1.5 0"),
+                                   textRun(head
+                                           + "sample a : 0 4 | 1 1\n"
+                                             "row 0 : 0 0 9 0 0\nrow 1 : 9 2.5 3.5 2 0\n"
+                                             "row 2 : 0 0 9 0 0\n"
+                                             "sample b : 0 4\nrow 0 : 0 0 9 0 0\n"
+                                             "row 1 : 0 1 4 1.5 0"));
+    const Measure& margin = measureOf(report.measures, "J5");
+    EXPECT(margin, (1 + 3.5L) / 2); // 3 − 2 and 5 − 1.5
+    QCOMPARE(margin.n, std::uint64_t{2});
+    QCOMPARE(margin.parameters.at("target"), (-1 + 2.5) / 2); // 2.5 − 3.5 and 4 − 1.5
+    QCOMPARE(margin.parameters.at("change"), -1.5);
+    QCOMPARE(margin.parameters.at("mean_abs_change"), 1.5);
+    QCOMPARE(margin.parameters.at("letters_changed"), 1.0);
+}
+
+// The target computed rows 1 and 2 in steps, the reference in one pass. Row 0 was made alike.
+void MeasuresByHandTest::onePassAgainstSteps()
+{
+    const std::string head = "tap lm_head.out head -1 fp32 2\nlogits 2 2\nsample s : 0 1 0\n";
+    const Report report =
+        compared(textRun(head + "row 0 : 0 5\nrow 1 : 3 4\nrow 2 : 6 8"),
+                 textRun(head + "row 0 : 9 5\nrow 1 decode : 3 4.5\nrow 2 decode : 6 7"));
+    const Measure& gap = measureOf(report.measures, "I7");
+    EXPECT(gap, std::sqrt((0.25L + 1) / (25 + 100)));
+    QCOMPARE(gap.n, std::uint64_t{2});
+    // Two logits x apart give 1 / (1 + e⁻ˣ) to the better.
+    const auto kl = [](long double ours, long double theirs) {
+        const long double p = 1 / (1 + std::exp(-ours));
+        const long double q = 1 / (1 + std::exp(-theirs));
+        return p * std::log(p / q) + (1 - p) * std::log((1 - p) / (1 - q));
+    };
+    const auto mean = static_cast<double>((kl(1, 1.5L) + kl(2, 1)) / 2);
+    QVERIFY(std::fabs(gap.parameters.at("forward_kl") - mean) <= 1e-9 * mean);
+    const Report alike = compared(textRun(head + "row 0 : 0 5"), textRun(head + "row 0 : 9 5"));
+    QVERIFY(!measureOf(alike.measures, "I7").value);
+}
+
+// Layers 1, 3, 3 and 5 are the first to differ, in four of five rows.
+void MeasuresByHandTest::firstDifferingLayer()
+{
+    const auto run = [](const std::vector<int>& changed) {
+        std::string text = "tap a.out other 0 fp32 1\n";
+        for (int layer = 0; layer < 6; ++layer)
+            text += "router m" + std::to_string(layer) + ' ' + std::to_string(layer) + " 4 1\n";
+        for (std::size_t row = 0; row < changed.size(); ++row) {
+            if (row == 0 || row == 3)
+                text += "sample " + std::string(row == 0 ? "s" : "t") + " : 1 2 3\n";
+            text += "row " + std::to_string(row % 3) + " : 0";
+            for (int layer = 0; layer < 6; ++layer)
+                text += changed[row] >= 0 && layer >= changed[row] ? " @ 1 : 1 : 0 1 0 0"
+                                                                   : " @ 0 : 1 : 1 0 0 0";
+            text += '\n';
+        }
+        return textRun(text);
+    };
+    const Report report = compared(run({-1, -1, -1, -1, -1}), run({3, -1, 1, 5, 3}));
+    const Measure& first = measureOf(report.measures, "H5");
+    EXPECT(first, 3);
+    QCOMPARE(first.n, std::uint64_t{4});
+    QCOMPARE(first.percentiles.at("max"), 5.0);
+    QVERIFY(first.interval);
+    // Sample s alone has the median 2, sample t 4.
+    QCOMPARE(first.interval->low, 2.0);
+    QCOMPARE(first.interval->high, 4.0);
+    EXPECT(measureOf(report.measures, "H4"), (3 + 5 + 1 + 3) / 5.0L);
 }
 
 QTEST_APPLESS_MAIN(MeasuresByHandTest)

@@ -47,6 +47,12 @@ trace::RowBlock blockOf(const PlainRun& run, const PlainRun::Row& row)
             description.score =
                 trace::appendTopK(run.header.logits, block.values.back().data(),
                                   next < tokens.size() ? tokens[next].id : -1, block.topK);
+        if (tap.name == trace::headTapName)
+            for (const std::int32_t id : run.asked) {
+                block.topK.askedIds.push_back(id);
+                block.topK.askedValues.push_back(
+                    static_cast<float>(row.values[t][static_cast<std::size_t>(id)]));
+            }
     }
     for (std::size_t i = 0; i < run.header.routers.size(); ++i) {
         const PlainRun::Routing& routing = row.routing[i];
@@ -103,15 +109,22 @@ PlainRun::Row& PlainRun::rowAt(std::size_t sample, std::uint32_t position)
 trace::RunPointer PlainRun::build(const std::string& source) const
 {
     trace::RunBuilder builder(header, source);
+    writeInto(builder);
+    return builder.snapshot();
+}
+
+void PlainRun::writeInto(trace::RunSink& sink) const
+{
     for (std::size_t i = 0; i < samples.size(); ++i)
-        if (!builder.beginSample(samples[i], tokens[i]))
+        if (!sink.beginSample(samples[i], tokens[i]))
             qFatal("beginSample");
     for (const Row& row : rows)
-        if (auto done = builder.append(blockOf(*this, row)); !done)
+        if (auto done = sink.append(blockOf(*this, row)); !done)
             qFatal("append: %s", done.error().text().c_str());
-    if (complete && !builder.finish({}))
-        qFatal("finish");
-    return builder.snapshot();
+    if (!complete)
+        return;
+    if (auto done = sink.finish({}); !done)
+        qFatal("finish: %s", done.error().text().c_str());
 }
 
 namespace {

@@ -36,11 +36,15 @@ struct PlainRun
     std::vector<trace::Sample> samples;
     std::vector<std::vector<trace::Token>> tokens;
     std::vector<Row> rows;
+    std::vector<std::int32_t> asked; ///< ids whose logits are recorded of every row
     bool complete = true;
 
     std::size_t tapAt(std::string_view name) const;
     Row& rowAt(std::size_t sample, std::uint32_t position);
     trace::RunPointer build(const std::string& source = "run") const;
+    /// Everything into a sink, also finish() where the run is complete; fails the process where
+    /// that is an error.
+    void writeInto(trace::RunSink& sink) const;
 };
 
 /// Values as elements of a dtype (bf16, fp16, fp32), rounded to nearest even.
@@ -50,8 +54,8 @@ std::vector<std::byte> packed(const std::vector<double>& values, numeric::DType 
 ///   level full | env KEY VALUE
 ///   tap NAME KIND LAYER DTYPE WIDTH [in NAME…] [complete] [earlier] [slots K]
 ///   router MODULE LAYER EXPERTS CHOSEN
-///   logits VOCABULARY K
-///   sample ID [CATEGORY] : PROMPT IDS | RESPONSE IDS
+///   logits VOCABULARY K [asked IDS…]
+///   sample ID [CATEGORY] : PROMPT IDS | RESPONSE IDS        (ID#2: repeat 2 of ID)
 ///   row POSITION [prefill|decode|forced] : VALUES ; VALUES … [@ IDS : WEIGHTS : LOGITS …]
 /// Rows belong to the sample above them.
 PlainRun textRun(std::string_view text);

@@ -3,7 +3,8 @@
 
 #include "core/diff/noise_floor.h"
 #include "core/diff/tolerance.h"
-#include "tests/core/diff/compared.h"
+#include "core/store/verify.h"
+#include "tests/core/diff/through_file.h"
 
 #include <QtTest>
 
@@ -270,10 +271,32 @@ ComparisonOptions plain()
     return options;
 }
 
-int plantCount()
+bool isFull()
 {
     const char* full = std::getenv("MOIRE_FULL");
-    return full != nullptr && std::string_view(full) == "1" ? 1000 : 150;
+    return full != nullptr && std::string_view(full) == "1";
+}
+
+int plantCount()
+{
+    return isFull() ? 1000 : 150;
+}
+
+/// What verify() says of a file but for routing, which a planted expert contradicts.
+std::string findingsOf(const std::filesystem::path& path, bool& routing)
+{
+    base::Progress progress;
+    const auto findings = store::verify(path, {}, progress);
+    if (!findings)
+        return findings.error().text();
+    std::string text;
+    for (const store::Finding& finding : *findings) {
+        const bool ofRouting = finding.place.starts_with("/routing/");
+        routing = routing || ofRouting;
+        if (!ofRouting)
+            text += finding.place + ": " + finding.sentence + "; ";
+    }
+    return text;
 }
 
 } // namespace
@@ -284,6 +307,8 @@ class PlantsTest : public QObject
 private Q_SLOTS:
     void noneMissedNoneInvented_data();
     void noneMissedNoneInvented();
+    void throughFiles_data();
+    void throughFiles();
 };
 
 void PlantsTest::noneMissedNoneInvented_data()
@@ -337,6 +362,50 @@ void PlantsTest::noneMissedNoneInvented()
             QVERIFY(!allowed.first.tolerance);
             QCOMPARE(allowed.exit, 0);
         }
+    }
+}
+
+void PlantsTest::throughFiles_data()
+{
+    noneMissedNoneInvented_data();
+}
+
+// The same through capture files, whose digests the writer's side made: 1,000 in the long form.
+void PlantsTest::throughFiles()
+{
+    QFETCH(int, dtype);
+    const QTemporaryDir folder;
+    const std::filesystem::path here = folder.path().toStdString();
+    const PlainRun plainReference =
+        randomRun(11, sampleCount, rowCount, static_cast<numeric::DType>(dtype));
+    const trace::RunPointer reference = throughFile(plainReference, here / "reference.moire");
+    const Gardener gardener(plainReference);
+    constexpr int few = 50;
+    for (int i = 0; i < (isFull() ? plantCount() : few) / 2; ++i) {
+        const Planted planted = gardener.plant(static_cast<std::uint64_t>(5000 * dtype + i));
+        const std::filesystem::path path = here / "target.moire";
+        const trace::RunPointer target = throughFile(planted.run, path);
+        const std::string where = "plant " + std::to_string(i) + ", " + planted.what + ": ";
+        bool routing = false;
+        const std::string findings = findingsOf(path, routing);
+        QVERIFY2(findings.empty(), (where + findings).c_str());
+        base::Progress progress;
+        const auto report = compare(reference, target, {}, plain(), 2, {}, progress);
+        QVERIFY2(report, where.c_str());
+        const std::string otherwise = wrong(report->first, planted.expected);
+        QVERIFY2(otherwise.empty(), (where + otherwise).c_str());
+        if (planted.expected.ulps > 0)
+            QCOMPARE(report->first.bitwise->ulps.value_or(0), planted.expected.ulps);
+        ComparisonOptions first = plain();
+        first.firstOnly = true;
+        first.grid = false;
+        const auto quick = compare(reference, target, {}, first, 1, {}, progress);
+        QVERIFY2(quick, where.c_str());
+        QCOMPARE(siteOf(quick->first.bitwise), withoutElement(planted.expected.bitwise));
+        QCOMPARE(siteOf(quick->first.experts), planted.expected.experts);
+        QCOMPARE(siteOf(quick->first.argmax), planted.expected.argmax);
+        QCOMPARE(siteOf(quick->first.topK), planted.expected.topK);
+        QCOMPARE(siteOf(quick->first.token), planted.expected.token);
     }
 }
 

@@ -53,6 +53,7 @@ private Q_SLOTS:
     void editDistances();
     void longEditDistance();
     void freeRuns();
+    void foundAgain();
     void texts();
     void answers();
     void containment();
@@ -122,6 +123,24 @@ void ResponsesTest::freeRuns()
     EXPECT(measureOf(m, "G4"), (1 + 0.25L + 0 + 2.0L / 3) / 4);
     EXPECT(measureOf(m, "G5"), 0.25L);
     EXPECT(measureOf(m, "G6"), (0 + 0.5L + 0.5L + 1.0L / 3) / 4);
+}
+
+// a: behind the split the reference needs 1 token until eight equal ones, b 3; c has only seven.
+void ResponsesTest::foundAgain()
+{
+    const auto run = [](const std::string& responses) {
+        return textRun(head + responses + "row 0 : 0 1 2 3 4 5 6 7");
+    };
+    const std::string eight = "20 21 22 23 24 25 26 27";
+    const Report report =
+        compared(run("sample a : 1 | 2 3 " + eight + "\nsample b : 1 | 5 6 7 " + eight
+                     + "\nsample c : 1 | 30 40 41 42 43 44 45 46\nsample d : 1 | 2\n"),
+                 run("sample a : 1 | 2 9 9 " + eight + "\nsample b : 1 | 8 " + eight
+                     + "\nsample c : 1 | 31 40 41 42 43 44 45 46\nsample d : 1 | 2\n"));
+    const Measure& distance = measureOf(report.measures, "G6");
+    EXPECT(distance, (2 / 11.0L + 3 / 11.0L + 1 / 8.0L + 0) / 4);
+    QVERIFY(std::fabs(distance.parameters.at("found_again_percent") - 200.0 / 3) < 1e-9);
+    QCOMPARE(distance.parameters.at("found_again_after"), 2.0);
 }
 
 void ResponsesTest::texts()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/head_capacity.h"
+#include "core/diff/measure_builder.h"
 #include "core/diff/metric_catalogue.h"
 #include "core/diff/study.h"
 #include "tests/core/diff/compared.h"
@@ -82,6 +83,8 @@ private Q_SLOTS:
     void table();
     void reductions();
     void samplesInCommon();
+    void rowsInCommon();
+    void oneMeaning();
     void overRuns();
     void headCapacities();
     void mistakes();
@@ -170,6 +173,95 @@ void StudyTest::samplesInCommon()
     }
     QVERIFY(near(*rowOf(*report, "C1").values[0].value, numerator / denominator));
     QVERIFY(near(*rowOf(*report, "C1").values[1].value, *measureOf(part.measures, "C1").value));
+}
+
+// The second target lacks the last two rows of every sample, the third one sample more: the first
+// is judged by what they have too.
+void StudyTest::rowsInCommon()
+{
+    const PlainRun run = randomRun(5, 4, 6, numeric::DType::FP32);
+    PlainRun shorter = moved(run, 0.2, 3);
+    std::erase_if(shorter.rows, [](const PlainRun::Row& row) { return row.position >= 4; });
+    PlainRun fewer = moved(run, 0.1, 4);
+    std::erase_if(fewer.rows, [](const PlainRun::Row& row) { return row.sample == 2; });
+    const auto reference = run.build("reference");
+    const std::vector<trace::RunPointer> runs{moved(run, 0.5, 2).build("whole"),
+                                              shorter.build("shorter"), fewer.build("fewer")};
+    const std::vector<const trace::Run*> pointers{runs[0].get(), runs[1].get(), runs[2].get()};
+    const auto shared = sharedRows(*reference, pointers, {});
+    QVERIFY(shared);
+    QCOMPARE(shared->count, std::uint64_t{3 * 4});
+    QCOMPARE(shared->ofTarget, (std::vector<std::uint64_t>{24, 16, 18}));
+    AlignmentOptions options;
+    options.rows = shared->rows;
+    base::Progress progress;
+    std::vector<Report> reports;
+    for (const auto& target : runs)
+        reports.push_back(*compare(reference, target, options, {}, 1, {}, progress));
+    std::vector<StudyTarget> targets;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        targets.push_back({reports[i], *runs[i], shared->ofTarget[i]});
+    const auto report = study(*reference, targets, {});
+    QVERIFY(report);
+    QCOMPARE(report->rowsOf, shared->ofTarget);
+    QCOMPARE(report->rowsUsed, (std::vector<std::uint64_t>{12, 12, 12}));
+    const Report whole = *compare(reference, runs[0], {}, {}, 1, {}, progress);
+    double sum = 0; // of the rows' own numbers
+    for (const std::size_t sample : {0, 1, 3})
+        for (std::size_t position = 0; position < 4; ++position)
+            sum += whole.logits[6 * sample + position].forwardKl;
+    QVERIFY(near(*rowOf(*report, "C1").values[0].value, sum / 12));
+    PlainRun apart = run;
+    std::erase_if(apart.rows, [](const PlainRun::Row& row) { return row.position < 4; });
+    const auto last = apart.build("last");
+    const std::vector<const trace::Run*> none{pointers[1], last.get()};
+    QCOMPARE(sharedRows(*reference, none, {}).error().code, Errc::Incomparable);
+}
+
+// What an id means in a report it means in a study: H5 is a median, G1's interval Wilson's.
+void StudyTest::oneMeaning()
+{
+    const PlainRun run = randomRun(5, 8, 6, numeric::DType::FP32);
+    std::vector<trace::RunPointer> runs;
+    std::vector<Report> reports;
+    const auto reference = run.build("reference");
+    for (const std::size_t every : {2, 3}) {
+        PlainRun target = moved(run, 0.1, every);
+        for (std::size_t r = 0; r < target.rows.size(); r += every) {
+            auto& ids = target.rows[r].routing[r % 5 == 0 ? 0 : 1].ids;
+            std::int32_t other = 0;
+            while (std::find(ids.begin(), ids.end(), other) != ids.end())
+                ++other;
+            ids[0] = other;
+        }
+        for (std::size_t s = 0; s < target.tokens.size(); s += every)
+            target.tokens[s].back().id = (target.tokens[s].back().id + 1) % 80;
+        runs.push_back(target.build("target" + std::to_string(every)));
+        base::Progress progress;
+        reports.push_back(*compare(reference, runs.back(), {}, {}, 1, {}, progress));
+    }
+    const std::vector<StudyTarget> targets{{reports[0], *runs[0]}, {reports[1], *runs[1]}};
+    const auto report = study(*reference, targets, {});
+    QVERIFY(report);
+    int compared = 0;
+    for (const StudyRow& row : report->rows)
+        for (std::size_t t = 0; t < 2; ++t) {
+            const Measure& own = measureOf(reports[t].measures, row.id);
+            QCOMPARE(row.values[t].value.has_value(), own.value.has_value());
+            if (!own.value)
+                continue;
+            ++compared;
+            QVERIFY2(near(*row.values[t].value, *own.value), row.id.c_str());
+            QVERIFY2(own.interval.has_value() == row.values[t].interval.has_value(),
+                     row.id.c_str());
+            if (!own.interval)
+                continue;
+            QVERIFY2(near(row.values[t].interval->low, own.interval->low), row.id.c_str());
+            QVERIFY2(near(row.values[t].interval->high, own.interval->high), row.id.c_str());
+        }
+    QVERIFY(compared > 100);
+    QCOMPARE(rowOf(*report, "G1").values[0].interval->method, std::string(wilsonMethod));
+    QCOMPARE(*rowOf(*report, "H5").values[0].value, *measureOf(reports[0].measures, "H5").value);
 }
 
 // Three configurations of one prompt, by hand.

@@ -82,6 +82,10 @@ void readSample(std::istringstream& in, const std::string& rest, PlainRun& run)
 {
     trace::Sample sample;
     in >> sample.id;
+    if (const std::size_t mark = sample.id.find('#'); mark != std::string::npos) {
+        sample.repeat = static_cast<std::uint32_t>(std::stoul(sample.id.substr(mark + 1)));
+        sample.id.erase(mark);
+    }
     if (std::string category; in >> category && category != ":")
         sample.category = category;
     run.samples.push_back(sample);
@@ -139,7 +143,10 @@ PlainRun textRun(std::string_view text)
             in >> word >> value;
             run.header.environment.set(word, value);
         } else if (word == "logits") {
-            in >> run.header.logits.vocabulary >> run.header.logits.topK;
+            in >> run.header.logits.vocabulary >> run.header.logits.topK >> word;
+            for (std::int32_t id = 0; word == "asked" && in >> id;)
+                run.asked.push_back(id);
+            run.header.logits.asked = static_cast<std::uint32_t>(run.asked.size());
             run.header.logits.dtype = run.header.taps[run.tapAt(trace::headTapName)].dtype;
         } else if (word == "sample") {
             readSample(in, rest, run);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tests/core/diff/compared.h"
+#include "tests/core/diff/through_file.h"
 
 #include <QtTest>
 
@@ -73,17 +73,18 @@ private Q_SLOTS:
     void otherRoutes();
     void otherLevels();
     void fewerTapsAndRows();
+    void fusedProjections();
 };
 
 void UnlikeRunsTest::anotherOrder()
 {
     const PlainRun reference = randomRun(11, 4, 6);
     PlainRun target = reversed(reference);
-    Report report = compared(reference, target, 1, plain());
+    Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(report.exit, 0);
     QCOMPARE(report.alignment.rows, std::uint64_t{24});
     target.rowAt(3 - 2, 4).values[target.tapAt(values)][5] += 1; // sample s2
-    report = compared(reference, target, 1, plain());
+    report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("s2/4/") + values + "/5");
     QVERIFY(!report.first.argmax && !report.first.experts && !report.first.token);
 }
@@ -95,7 +96,7 @@ void UnlikeRunsTest::anotherOrderAndOtherIds()
     for (std::size_t i = 0; i < target.samples.size(); ++i)
         target.samples[i].id = "s" + std::to_string(i);      // numbered in their own order
     target.rowAt(3, 1).values[target.tapAt(values)][0] += 1; // the reference's s0
-    const Report report = compared(reference, target, 1, plain());
+    const Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(report.alignment.samples, std::uint64_t{4});
     QCOMPARE(siteOf(report.first.bitwise), std::string("s0/1/") + values + "/0");
     QVERIFY(report.verdict.starts_with("4 samples were matched by the prompt, not by the id"));
@@ -124,13 +125,13 @@ void UnlikeRunsTest::anotherTokenizer()
         extra.values[0][0] += 9; // never a numeric difference
         target.rows.push_back(extra);
     }
-    Report report = compared(reference, target, 1, plain());
+    Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("none"));
     QCOMPARE(report.alignment.tokenisedDifferently, std::uint64_t{2});
     QCOMPARE(report.alignment.rows, std::uint64_t{2 * 5});
     QCOMPARE(report.samples[0].notComparable, std::uint64_t{1 + 2});
     target.rowAt(1, 5).values[target.tapAt(values)][3] += 1; // position 4 of the reference
-    report = compared(reference, target, 1, plain());
+    report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("s1/4/") + values + "/3");
     QCOMPARE(report.causeFindings[0].rule, std::string("inputs"));
 }
@@ -141,10 +142,10 @@ void UnlikeRunsTest::anotherPrecision()
     PlainRun target = randomRun(13, 2, 6, numeric::DType::BF16);
     roundToBf16(reference);
     roundToBf16(target); // also the routers' logits, which stay fp32
-    Report report = compared(reference, target, 1, plain());
+    Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("none"));
     reference.rowAt(1, 3).values[reference.tapAt(values)][2] *= 1 + 0x1p-20; // below bf16's steps
-    report = compared(reference, target, 1, plain());
+    report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("s1/3/") + values + "/2");
     QVERIFY(!report.first.bitwise->ulps);
     QCOMPARE(report.causeFindings[0].rule, std::string("precision"));
@@ -161,7 +162,7 @@ void UnlikeRunsTest::otherRoutes()
         ++other;
     const std::int32_t gone = ids[1];
     ids[1] = other;
-    const Report report = compared(reference, target, 1, plain());
+    const Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.experts), std::string("s2/1/model.layers.1.mlp.gate.out"));
     QCOMPARE(*report.first.experts->referenceValue, double(gone));
     QCOMPARE(*report.first.experts->targetValue, double(other));
@@ -174,7 +175,7 @@ void UnlikeRunsTest::otherLevels()
     PlainRun target = reference;
     target.rowAt(1, 2).values[target.tapAt(values)][4] += 1;
     target.header.level = trace::Level::TopK;
-    const Report report = compared(reference, target, 1, plain());
+    const Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("s1/2/") + values); // by digest
     QVERIFY(report.verdict.starts_with("Levels differ: full in the reference, topk in the target; "
                                        "tensors are compared by what both hold. "));
@@ -187,10 +188,28 @@ void UnlikeRunsTest::fewerTapsAndRows()
     target.rows.erase(target.rows.begin() + 3);
     target.header.taps[3].name = "elsewhere.out";
     target.rowAt(1, 2).values[target.tapAt(values)][4] += 1;
-    const Report report = compared(reference, target, 1, plain());
+    const Report report = comparedThroughFiles(reference, target, plain());
     QCOMPARE(siteOf(report.first.bitwise), std::string("s1/2/") + values + "/4");
     QCOMPARE(report.alignment.rowsOnlyReference, std::uint64_t{1});
     QCOMPARE(report.alignment.tapsOnlyReference.size(), std::size_t{1});
+}
+
+void UnlikeRunsTest::fusedProjections()
+{
+    const std::string at = "model.layers.0.self_attn.";
+    const PlainRun reference =
+        textRun("tap " + at + "q_proj.out projection 0 bf16 4\ntap " + at
+                + "k_proj.out projection 0 bf16 2\ntap " + at
+                + "v_proj.out projection 0 bf16 2\nsample s : 1 2\n"
+                  "row 0 : 1 2 3 4 ; 5 6 ; 7 8\nrow 1 : 1 2 3 4 ; 5 6 ; 7 8\n");
+    PlainRun target = textRun("tap " + at
+                              + "qkv_proj.out projection 0 bf16 8\nsample s : 1 2\n"
+                                "row 0 : 1 2 3 4 5 6 7 8\nrow 1 : 1 2 3 4 5 6 7 8\n");
+    QCOMPARE(comparedThroughFiles(reference, target, plain()).exit, 0);
+    target.rowAt(0, 1).values[0][7] = 8.0625;
+    const Report report = comparedThroughFiles(reference, target, plain());
+    QCOMPARE(siteOf(report.first.bitwise), "s/1/" + at + "v_proj.out/1");
+    QCOMPARE(report.first.bitwise->ulps.value_or(0), std::uint64_t{1});
 }
 
 QTEST_APPLESS_MAIN(UnlikeRunsTest)
