@@ -213,29 +213,53 @@ double renormalisedVariation(const RankedSide& a, const RankedSide& b)
     return sum / 2; // NaN where a logit is not finite
 }
 
-/// The fewest best tokens that hold nucleusMass, ascending; empty when that is not known.
+/// Adds the best tokens of a list, from place `ids.size()` on, until they hold nucleusMass; false
+/// when one is not finite.
+template <class ValueAt>
+bool addUntilFull(const RankedSide& side, std::size_t listed, ValueAt entryAt, double& mass,
+                  Ids& ids)
+{
+    while (mass < nucleusMass && ids.size() < listed) {
+        const Ranked entry = entryAt(ids.size());
+        if (!std::isfinite(entry.value))
+            return false;
+        mass += std::exp(static_cast<double>(entry.value) - *side.logSumExp);
+        ids.push_back(entry.id);
+    }
+    return true;
+}
+
+/// The fewest best tokens that hold nucleusMass, ascending; empty when that is not known. Where the
+/// list ends before, a longer one is made, and where that does (flat rows), the whole row is
+/// sorted.
 Ids nucleusOf(const RankedSide& side)
 {
     Ids ids;
     if (!side.logSumExp)
         return ids;
     constexpr std::size_t growth = 16;
-    std::vector<Ranked> longer;
-    std::span<const Ranked> list = side.top;
     double mass = 0;
-    for (std::size_t i = 0; mass < nucleusMass; ++i) {
-        if (i == list.size()) {
-            if (side.all.size() <= list.size())
-                return {};
-            longer = numeric::topK(side.all.data(), side.all.size(),
-                                   std::min(side.all.size(), list.size() * growth));
-            list = longer;
-        }
-        if (!std::isfinite(list[i].value))
+    const auto inList = [&](std::span<const Ranked> list) {
+        return addUntilFull(
+            side, list.size(), [list](std::size_t i) { return list[i]; }, mass, ids);
+    };
+    if (!inList(side.top))
+        return {};
+    if (mass < nucleusMass && !side.all.empty()) {
+        const std::size_t longer = std::min(side.all.size(), side.top.size() * growth);
+        if (!inList(numeric::topK(side.all.data(), side.all.size(), longer)))
             return {};
-        mass += std::exp(static_cast<double>(list[i].value) - *side.logSumExp);
-        ids.push_back(list[i].id);
     }
+    if (mass < nucleusMass && ids.size() < side.all.size()) {
+        const Ids order = numeric::rankAll(side.all);
+        const auto entryAt = [&](std::size_t i) {
+            return Ranked{order[i], side.all[static_cast<std::size_t>(order[i])]};
+        };
+        if (!addUntilFull(side, order.size(), entryAt, mass, ids))
+            return {};
+    }
+    if (mass < nucleusMass)
+        return {};
     std::sort(ids.begin(), ids.end());
     return ids;
 }

@@ -6,8 +6,12 @@
 #include "core/numeric/logits_kernel.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <numeric>
 
 namespace moire::numeric {
 
@@ -72,6 +76,43 @@ std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, 
     for (std::size_t i = 0; i < count; ++i)
         values[i] = static_cast<float>(toDouble(bitsAt(data, dtype, i), dtype));
     return topK(values.data(), count, k);
+}
+
+namespace {
+
+/// Ascending where values rank: the largest first, NaN last, −0 equal to +0.
+std::uint32_t rankKey(float value)
+{
+    if (std::isnan(value))
+        return std::numeric_limits<std::uint32_t>::max();
+    constexpr std::uint32_t sign = 1U << 31U;
+    const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);
+    return (bits & sign) != 0 ? bits : ~(bits | sign);
+}
+
+} // namespace
+
+/// Radix sort from the lowest digit on, each pass keeping the order of what is equal in it.
+std::vector<std::int32_t> rankAll(std::span<const float> values)
+{
+    constexpr unsigned digitBits = 11;
+    constexpr std::size_t digits = std::size_t{1} << digitBits;
+    std::vector<std::int32_t> ids(values.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<std::int32_t> sorted(values.size());
+    for (unsigned shift = 0; shift < 32; shift += digitBits) {
+        const auto digitOf = [&](std::int32_t id) {
+            return rankKey(values[static_cast<std::size_t>(id)]) >> shift & (digits - 1);
+        };
+        std::array<std::size_t, digits + 1> begin{};
+        for (const std::int32_t id : ids)
+            ++begin[digitOf(id) + 1];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        for (const std::int32_t id : ids)
+            sorted[begin[digitOf(id)]++] = id;
+        ids.swap(sorted);
+    }
+    return ids;
 }
 
 std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k,

@@ -33,6 +33,9 @@ std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, 
 std::vector<Ranked> topK(const std::byte* data, DType dtype, std::size_t count, std::size_t k,
                          std::span<const float> peaks);
 
+/// The ids of the whole row in the order of topK, in linear time however many tie.
+std::vector<std::int32_t> rankAll(std::span<const float> values);
+
 /// True when a ranks before b in the order of topK.
 bool ranksBefore(Ranked a, Ranked b);
 

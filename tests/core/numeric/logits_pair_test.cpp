@@ -215,6 +215,26 @@ private slots:
             }
     }
 
+    void rankingOfWholeRows()
+    {
+        std::mt19937 g(10);
+        std::vector<std::vector<float>> rows{{}, {1}, std::vector<float>(3000, 0.5F)};
+        rows.push_back({0.0F, -0.0F, 1, -1, 0.0F});
+        rows.push_back(makePair(g, 4000, 3).target); // a NaN
+        rows.push_back(makePair(g, 4000, 1).target); // ties
+        for (const float rare :
+             {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(),
+              std::numeric_limits<float>::infinity()})
+            rows.push_back({2, rare, -3, rare, 1e-40F, -1e-40F});
+        for (const auto& row : rows) {
+            const auto plain = topK(row.data(), row.size(), row.size());
+            const auto ids = rankAll(row);
+            QCOMPARE(ids.size(), plain.size());
+            for (std::size_t i = 0; i < plain.size(); ++i)
+                QCOMPARE(ids[i], plain[i].id);
+        }
+    }
+
     // By hand: r = 1, 2, −4, 8; t = 1, 2.5, −4, 6; d = 0, ½, 0, −2, mean −⅜.
     void spreadByHand()
     {
