@@ -18,6 +18,11 @@ namespace {
 constexpr int dotsPerInch = 96;
 constexpr double pointsPerInch = 72;
 
+QString endingOf(const QString& file)
+{
+    return QFileInfo(file).suffix().toLower();
+}
+
 void play(const Drawing& drawing, QPaintDevice& device)
 {
     QPainter painter(&device);
@@ -59,20 +64,29 @@ Drawing drawingOf(QWidget& widget)
     return drawing;
 }
 
+Result<void> checkPictureName(const QString& file)
+{
+    const QString ending = endingOf(file);
+    if (ending == QLatin1String("png") || ending == QLatin1String("pdf")
+        || ending == QLatin1String("svg"))
+        return {};
+    return Error{Errc::Invalid, "a picture ends in .png, .pdf or .svg", file.toStdString(),
+                 "Give the file one of these endings"};
+}
+
 Result<std::string> encoded(const Drawing& drawing, const QString& file)
 {
-    const QString ending = QFileInfo(file).suffix().toLower();
+    if (auto named = checkPictureName(file); !named)
+        return named.error();
+    const QString ending = endingOf(file);
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
     if (ending == QLatin1String("png"))
         drawing.pixels.save(&buffer, "PNG");
     else if (ending == QLatin1String("pdf"))
         writePdf(drawing, buffer);
-    else if (ending == QLatin1String("svg"))
-        writeSvg(drawing, buffer);
     else
-        return Error{Errc::Invalid, "a picture ends in .png, .pdf or .svg", file.toStdString(),
-                     "Give the file one of these endings"};
+        writeSvg(drawing, buffer);
     if (buffer.data().isEmpty())
         return Error{Errc::Io, "the picture could not be made", file.toStdString(),
                      "Try another format: .png, .pdf or .svg"};

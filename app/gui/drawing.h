@@ -26,8 +26,11 @@ struct Drawing
 /// GUI thread.
 Drawing drawingOf(QWidget& widget);
 
-/// The bytes of a file of the format that `file`'s ending names: png, pdf, svg. Any thread. Errors:
-/// Invalid for another ending, Io when the encoder gives up.
+/// Invalid when `file`'s ending names no format of pictures: png, pdf, svg.
+Result<void> checkPictureName(const QString& file);
+
+/// The bytes of a file of the format that `file`'s ending names. Any thread. Errors: those of
+/// checkPictureName(), Io when the encoder gives up.
 Result<std::string> encoded(const Drawing& drawing, const QString& file);
 
 } // namespace moire::gui

@@ -68,6 +68,7 @@ int main(int argc, char** argv)
         window.resize(options.size);
     if (!options.view.isEmpty())
         window.showTab(options.view);
+    window.judgeBy(options.judging);
     if (!options.paths.isEmpty())
         window.openRuns(options.paths, options.site);
     else if (options.screenshot.isEmpty())

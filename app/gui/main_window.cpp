@@ -3,6 +3,7 @@
 
 #include "app/gui/main_window.h"
 
+#include "app/gui/options.h"
 #include "app/gui/session.h"
 #include "app/gui/status_line.h"
 #include "core/base/text.h"
@@ -71,7 +72,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     setWindowTitle(QStringLiteral("Moire"));
     setWindowIcon(m_look.icon(QStringLiteral("moire")));
     setAcceptDrops(true);
-    setMinimumSize(960, 600);
+    setMinimumSize(leastWindow);
     makePages();
     statusBar()->addWidget(m_statusLeft, 1);
     statusBar()->addPermanentWidget(m_statusRight);
@@ -162,7 +163,7 @@ void MainWindow::openRuns(const RunPaths& paths, const QString& site)
     m_exports->protect(paths);
     m_trouble.reset();
     showLoading();
-    m_opener->start(paths);
+    m_opener->start(paths, m_judging);
 }
 
 void MainWindow::showLoading()
@@ -186,6 +187,15 @@ void MainWindow::showProgress(double share)
 
 void MainWindow::showFailure(const Error& error)
 {
+    const auto& shownNow = m_cursor.compared();
+    if (shownNow && !shownNow->measured && !m_judging.isEmpty()) {
+        // The files are fine; what they were to be judged by is not.
+        judgeBy({});
+        reopen(m_paths);
+        m_trouble = error;
+        statusBar()->showMessage(shown(base::visibleText(error.text())));
+        return;
+    }
     m_trouble = error;
     m_cursor.setCompared(nullptr);
     m_actions->setComparing(false);
@@ -205,6 +215,7 @@ void MainWindow::showFailure(const Error& error)
 void MainWindow::showCompared(const ComparedPointer& compared)
 {
     m_actions->setComparing(true);
+    m_actions->setSized(true); // until it is known
     m_actions->setSteppable(hasDivergence(*compared));
     m_actions->at(Command::Lock)->setChecked(false); // a site of other runs
     m_comparison->setCompared(compared);
@@ -230,6 +241,8 @@ void MainWindow::showMeasured(const ComparedPointer& compared)
 {
     m_comparison->refine(compared);
     m_actions->setSteppable(hasDivergence(*compared));
+    m_actions->setSized(compared->bytes > 0);
+    m_actions->at(Command::FirstBeyond)->setEnabled(compared->report.first.tolerance.has_value());
     m_statusLeft->setText(workDone(*compared));
     m_statusRight->setText(workLeft(*compared));
 }
@@ -264,8 +277,10 @@ void MainWindow::rememberSettings()
 void MainWindow::resumeSession()
 {
     const Session session = Session::load();
-    if (session.canResume())
-        openRuns(session.paths, session.site);
+    if (!session.canResume())
+        return;
+    judgeBy({session.tolerance, {}});
+    openRuns(session.paths, session.site);
 }
 
 void MainWindow::saveSession() const
@@ -274,7 +289,8 @@ void MainWindow::saveSession() const
                     m_comparison->layoutState(),
                     m_actions->at(Command::Overview)->isChecked(),
                     {},
-                    {}};
+                    {},
+                    m_judging.tolerance};
     if (m_cursor.compared()) {
         session.paths = m_paths;
         session.site = siteText(*m_cursor.compared(), m_cursor.place());

@@ -39,6 +39,8 @@ public:
 
     /// Opens and compares; then stands at `site` (SITE form), or the first divergence.
     void openRuns(const widgets::RunPaths& paths, const QString& site = {});
+    /// What measures are judged by from the next opening on.
+    void judgeBy(const widgets::Judging& judging);
     bool showTab(const QString& name);
     /// Recent files, geometry and session are kept in the user's settings from now on.
     void rememberSettings();
@@ -72,6 +74,10 @@ private:
     void showFailure(const Error& error);
     void showCompared(const widgets::ComparedPointer& compared);
     void showMeasured(const widgets::ComparedPointer& compared);
+    /// Opens the same files again; the cursor stays.
+    void reopen(const widgets::RunPaths& paths);
+    void goToTolerance();
+    void askForProfile();
     void goTo(std::optional<widgets::SitePlace> place, const QString& absent);
     void askForFiles();
     void askForSite();
@@ -95,6 +101,7 @@ private:
     std::unique_ptr<widgets::RecentRuns> m_recent;
     widgets::Criterion m_criterion = widgets::Criterion::Bits;
     widgets::RunPaths m_paths;
+    widgets::Judging m_judging;
     QString m_site; ///< where to stand once the files are open
     std::optional<Error> m_trouble;
     Exports* m_exports;

@@ -8,6 +8,7 @@
 #include "widgets/views/blink.h"
 #include "widgets/views/comparison_view.h"
 
+#include <QFileDialog>
 #include <QTimer>
 
 // Which action does what; the rest of the window is in main_window.cpp.
@@ -27,15 +28,17 @@ void MainWindow::wireActions()
         connect(m_actions->at(command), &QAction::triggered, this, act);
     };
     on(Command::Open, [this] { askForFiles(); });
-    on(Command::Reload, [this] {
-        const auto& compared = m_cursor.compared();
-        openRuns(m_paths, compared ? siteText(*compared, m_cursor.place()) : m_site);
-    });
+    on(Command::Reload, [this] { reopen(m_paths); });
     on(Command::Swap, [this] {
-        const auto& compared = m_cursor.compared();
-        openRuns({m_paths.target, m_paths.reference},
-                 compared ? siteText(*compared, m_cursor.place()) : QString());
+        m_judging.repeat.clear(); // it is one of the run that is no reference any more
+        reopen({m_paths.target, m_paths.reference});
     });
+    on(Command::FirstBeyond, [this] { goToTolerance(); });
+    connect(m_actions, &WindowActions::profileChosen, this, [this](const QString& profile) {
+        judgeBy({profile, m_judging.repeat});
+        reopen(m_paths);
+    });
+    connect(m_actions, &WindowActions::profileFileWanted, this, &MainWindow::askForProfile);
     on(Command::ExportHtml, [this] { m_exports->askForReport(m_cursor.compared()); });
     on(Command::ExportPicture, [this] {
         m_exports->askForPicture(QStringLiteral("Export picture of the window"), drawingOf(*this));
@@ -70,6 +73,43 @@ void MainWindow::wireActions()
             &QAction::trigger);
     connect(&m_comparison->verdictBar(), &VerdictBar::copyLinkRequested, this,
             &MainWindow::copyLink);
+}
+
+void MainWindow::reopen(const RunPaths& paths)
+{
+    const auto& compared = m_cursor.compared();
+    openRuns(paths, compared ? siteText(*compared, m_cursor.place()) : m_site);
+}
+
+void MainWindow::judgeBy(const Judging& judging)
+{
+    m_judging = judging;
+    m_actions->showProfile(judging.tolerance);
+}
+
+void MainWindow::askForProfile()
+{
+    auto* dialog = new QFileDialog(this, QStringLiteral("Judge by a tolerance profile"), QString(),
+                                   QStringLiteral("Profiles (*.toml *.json);;All files (*)"));
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, m_actions, &WindowActions::profileChosen);
+    connect(dialog, &QDialog::rejected, this,
+            [this] { m_actions->showProfile(m_judging.tolerance); });
+    openDialog(dialog);
+}
+
+void MainWindow::goToTolerance()
+{
+    const auto& compared = m_cursor.compared();
+    if (!compared || !compared->report.first.tolerance)
+        return;
+    const diff::Divergence& first = *compared->report.first.tolerance;
+    const diff::Report& report = compared->report;
+    for (std::size_t row = 0; row < report.rows.size(); ++row)
+        for (std::size_t tap = 0;
+             report.rows[row].reference == first.row && tap < report.taps.size(); ++tap)
+            if (report.taps[tap].name == first.tap)
+                m_cursor.moveTo(SitePlace{row, tap});
 }
 
 void MainWindow::wireViews()

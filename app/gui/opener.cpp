@@ -22,27 +22,27 @@ Opener::Opener(QObject* parent)
     connect(&m_timer, &QTimer::timeout, this, &Opener::poll);
 }
 
-void Opener::start(const widgets::RunPaths& paths)
+void Opener::start(const widgets::RunPaths& paths, const widgets::Judging& judging)
 {
     m_measureJob.cancel();
     m_progress = std::make_shared<base::Progress>();
     m_timer.start();
     m_openJob.start([paths, progress = m_progress](
                         std::stop_token stop) { return widgets::openRuns(paths, stop, *progress); },
-                    [this](const Result<ComparedPointer>& compared) {
+                    [this, judging](const Result<ComparedPointer>& compared) {
                         if (!compared)
                             return fail(compared.error());
-                        measure(*compared);
+                        measure(*compared, judging);
                         Q_EMIT opened(*compared);
                     });
 }
 
-void Opener::measure(const ComparedPointer& compared)
+void Opener::measure(const ComparedPointer& compared, const widgets::Judging& judging)
 {
     m_progress = std::make_shared<base::Progress>();
     m_measureJob.start(
-        [compared, progress = m_progress](std::stop_token stop) {
-            return widgets::measureRuns(compared, stop, *progress);
+        [compared, judging, progress = m_progress](std::stop_token stop) {
+            return widgets::measureRuns(compared, judging, stop, *progress);
         },
         [this](const Result<ComparedPointer>& result) {
             if (!result)

@@ -21,7 +21,7 @@ class Opener : public QObject
 public:
     explicit Opener(QObject* parent);
 
-    void start(const widgets::RunPaths& paths);
+    void start(const widgets::RunPaths& paths, const widgets::Judging& judging);
     /// The first step: nothing can be shown yet.
     bool isOpening() const { return m_openJob.isPending(); }
     bool isPending() const { return m_openJob.isPending() || m_measureJob.isPending(); }
@@ -34,7 +34,7 @@ Q_SIGNALS:
     void failed(const moire::Error& error);
 
 private:
-    void measure(const widgets::ComparedPointer& compared);
+    void measure(const widgets::ComparedPointer& compared, const widgets::Judging& judging);
     void fail(const Error& error);
     void poll();
 

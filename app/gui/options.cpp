@@ -3,8 +3,10 @@
 
 #include "app/gui/options.h"
 
+#include "app/gui/drawing.h"
 #include "app/terminal/arguments.h"
 #include "app/terminal/terminal.h"
+#include "core/diff/shipped_profiles.h"
 #include "widgets/models/site_link.h"
 #include "widgets/views/comparison_view.h"
 
@@ -26,13 +28,13 @@ Error wrongValue(const std::string& option, const std::string& value, const std:
 
 std::optional<QSize> sizeFrom(const std::string& text)
 {
-    constexpr int least = 320;
     constexpr int most = 16384;
     int width = 0;
     int height = 0;
     char rest = 0;
-    if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < least
-        || height < least || width > most || height > most)
+    if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2
+        || width < leastWindow.width() || height < leastWindow.height() || width > most
+        || height > most)
         return std::nullopt;
     return QSize(width, height);
 }
@@ -40,8 +42,23 @@ std::optional<QSize> sizeFrom(const std::string& text)
 struct RawOptions
 {
     std::vector<std::string> files;
-    std::string site, view, theme, size, screenshot;
+    std::string site, view, theme, size, screenshot, tolerance, repeat;
 };
+
+/// A mistake in them is told before anything is opened.
+Result<void> checkJudging(const Options& options)
+{
+    const widgets::Judging& judging = options.judging;
+    if (options.paths.isEmpty() && !judging.isEmpty())
+        return Error{Errc::Invalid,
+                     "--tolerance and --repeat need two captures",
+                     {},
+                     "Name them: moire REF TARGET"};
+    if (judging.tolerance.isEmpty())
+        return {};
+    const auto profile = diff::findTolerance(judging.tolerance.toStdString());
+    return profile ? Result<void>() : profile.error();
+}
 
 Result<Options> checked(const RawOptions& raw)
 {
@@ -74,11 +91,18 @@ Result<Options> checked(const RawOptions& raw)
     if (!raw.size.empty()) {
         const auto size = sizeFrom(raw.size);
         if (!size)
-            return wrongValue("--size", raw.size, "WIDTHxHEIGHT, from 320x320 to 16384x16384");
+            return wrongValue("--size", raw.size, "WIDTHxHEIGHT, from 1000x640 to 16384x16384");
         options.size = *size;
         options.hasSize = true;
     }
-    for (const QString& capture : {options.paths.reference, options.paths.target}) {
+    if (!raw.screenshot.empty())
+        if (auto named = checkPictureName(options.screenshot); !named)
+            return named.error();
+    options.judging = {QString::fromStdString(raw.tolerance), QString::fromStdString(raw.repeat)};
+    if (auto usable = checkJudging(options); !usable)
+        return usable.error();
+    for (const QString& capture :
+         {options.paths.reference, options.paths.target, options.judging.repeat}) {
         std::error_code ignored; // what does not exist is told when it is opened
         if (std::filesystem::equivalent(capture.toStdString(), raw.screenshot, ignored))
             return Error{Errc::Invalid, "is one of the captures to compare", raw.screenshot,
@@ -106,15 +130,35 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
         .add_option("REF TARGET", raw.files,
                     "The reference and the target; or one moire:// link, which names both")
         ->expected(0, 2);
-    arguments.add_option("--goto", raw.site, "Start at this site: sample/position/tap")
+    arguments
+        .add_option("--goto", raw.site,
+                    "Start at this site: sample/position/tap (default: the first divergence)")
         ->type_name("SITE");
-    arguments.add_option("--view", raw.view, "Tab to show: logits, top-k or routing")
+    arguments
+        .add_option("--tolerance", raw.tolerance,
+                    "Judge by a shipped profile (" + diff::shippedProfileNames()
+                        + "), or by the one in this file (TOML or JSON)")
+        ->type_name("PROFILE");
+    arguments
+        .add_option("--repeat", raw.repeat,
+                    "A repeat of the reference, which gives the noise floor")
+        ->type_name("REF2");
+    arguments
+        .add_option(
+            "--view", raw.view,
+            "Tab to show: logits, top-k or routing (default: top-k; the site in a low window)")
         ->type_name("NAME");
     arguments.add_option("--theme", raw.theme, "light or dark (default: as the desktop)")
         ->type_name("NAME");
-    arguments.add_option("--size", raw.size, "Size of the window in pixels")->type_name("WxH");
-    arguments.add_option("--screenshot", raw.screenshot, "Write a picture of the window and exit")
-        ->type_name("FILE.png");
+    arguments
+        .add_option("--size", raw.size,
+                    "Size of the window in pixels, at least 1000x640 (default: 1280x800, or as it "
+                    "was left)")
+        ->type_name("WxH");
+    arguments
+        .add_option("--screenshot", raw.screenshot,
+                    "Write a picture of the window (.png, .pdf or .svg) and exit")
+        ->type_name("FILE");
     arguments.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
     arguments.footer("Examples:\n"
                      "  moire h100.moire mi300x.moire\n"

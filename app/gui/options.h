@@ -14,10 +14,14 @@
 
 namespace moire::gui {
 
+/// Everything has its place and no text is cut from this size on.
+inline constexpr QSize leastWindow{1000, 640};
+
 /// What the command line asks for.
 struct Options
 {
     widgets::RunPaths paths;
+    widgets::Judging judging;
     QString site;
     QString view;
     std::optional<widgets::ThemeKind> theme;

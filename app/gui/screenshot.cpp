@@ -3,12 +3,11 @@
 
 #include "app/gui/screenshot.h"
 
+#include "app/gui/drawing.h"
 #include "app/gui/options.h"
 #include "core/report/output_file.h"
 
-#include <QBuffer>
 #include <QCoreApplication>
-#include <QPixmap>
 
 namespace moire::gui {
 
@@ -39,11 +38,9 @@ void Screenshot::look()
         QCoreApplication::exit(reportTrouble(*m_window.trouble()));
         return;
     }
-    QByteArray picture;
-    QBuffer buffer(&picture);
-    buffer.open(QIODevice::WriteOnly);
-    m_window.grab().save(&buffer, "PNG");
-    const auto written = report::writeFile(m_file.toStdString(), picture.toStdString());
+    const auto picture = encoded(drawingOf(m_window), m_file);
+    const Result<void> written =
+        picture ? report::writeFile(m_file.toStdString(), *picture) : picture.error();
     QCoreApplication::exit(written ? 0 : reportTrouble(written.error()));
 }
 

@@ -3,8 +3,12 @@
 
 #include "app/gui/session.h"
 
+#include "core/diff/shipped_profiles.h"
+
 #include <QFileInfo>
 #include <QSettings>
+
+#include <algorithm>
 
 namespace moire::gui {
 
@@ -16,10 +20,20 @@ const QString overviewKey = QStringLiteral("overview");
 const QString referenceKey = QStringLiteral("session/reference");
 const QString targetKey = QStringLiteral("session/target");
 const QString siteKey = QStringLiteral("session/site");
+const QString toleranceKey = QStringLiteral("session/tolerance");
 
 QString absolute(const QString& path)
 {
     return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath();
+}
+
+bool isShipped(const QString& tolerance)
+{
+    const auto shipped = diff::shippedProfiles();
+    const std::string name = tolerance.toStdString();
+    return std::any_of(
+        shipped.begin(), shipped.end(),
+        [&name](const diff::ShippedProfile& profile) { return profile.name == name; });
 }
 
 } // namespace
@@ -33,6 +47,9 @@ Session Session::load()
     session.overview = settings.value(overviewKey, true).toBool();
     session.paths = {settings.value(referenceKey).toString(), settings.value(targetKey).toString()};
     session.site = settings.value(siteKey).toString();
+    session.tolerance = settings.value(toleranceKey).toString();
+    if (!isShipped(session.tolerance) && !QFileInfo(session.tolerance).isFile())
+        session.tolerance.clear();
     return session;
 }
 
@@ -45,6 +62,7 @@ void Session::save() const
     settings.setValue(referenceKey, absolute(paths.reference));
     settings.setValue(targetKey, absolute(paths.target));
     settings.setValue(siteKey, site);
+    settings.setValue(toleranceKey, isShipped(tolerance) ? tolerance : absolute(tolerance));
 }
 
 bool Session::canResume() const

@@ -19,6 +19,7 @@ struct Session
     bool overview = true;
     widgets::RunPaths paths; ///< empty: nothing was open
     QString site;
+    QString tolerance; ///< a shipped profile or a file
 
     static Session load();
     void save() const;

@@ -3,6 +3,8 @@
 
 #include "app/gui/window_actions.h"
 
+#include "core/diff/shipped_profiles.h"
+
 #include <QActionGroup>
 #include <QComboBox>
 #include <QLabel>
@@ -11,6 +13,7 @@
 #include <QToolBar>
 #include <QToolButton>
 
+#include <algorithm>
 #include <array>
 
 namespace moire::gui {
@@ -54,6 +57,8 @@ constexpr std::array descriptions{
                 "First divergence by the chosen criterion", "first", true},
     Description{Command::Last, "&Go", "&Last divergence", "Alt+End",
                 "Last divergence by the chosen criterion", "last", true},
+    Description{Command::FirstBeyond, "&Go", "First beyond the &tolerance", "T",
+                "First divergence beyond the tolerance that Compare, Judge by names", "", true},
     Description{Command::GoTo, "&Go", "&Go to site…", "Ctrl+G",
                 "Go to a sample, token and tap by name", "", true},
     Description{Command::Recentre, "&Go", "Show the &cursor", "Ctrl+Space",
@@ -84,6 +89,8 @@ constexpr std::array descriptions{
                 "Colours as the desktop has them", "", false},
     Description{Command::Swap, "&Compare", "&Swap reference and target", "Alt+\\",
                 "The target becomes the reference", "swap", true},
+    Description{Command::Judge, "&Compare", "&Judge by", "",
+                "What counts as a divergence: bits, or a tolerance profile", "", true},
     Description{Command::Environment, "&Compare", "&Environment of both runs…", "Ctrl+I",
                 "What the runs were made with, differences marked", "", true},
     Description{Command::CopyLink, "&Compare", "&Copy link to this site", "Ctrl+L",
@@ -91,6 +98,8 @@ constexpr std::array descriptions{
     Description{Command::Keys, "&Help", "&Keys…", "F1", "All keys", "", false},
     Description{Command::About, "&Help", "&About Moire…", "", "Version and licence", "", false},
 };
+
+constexpr const char* measureTip = "What the strips and the heat map are coloured by";
 
 bool beginsGroup(Command command)
 {
@@ -116,13 +125,14 @@ QComboBox* makeChooser(const Values& values, const char* tip)
 WindowActions::WindowActions(QMainWindow& window, const Look& look)
     : QObject(&window)
     , m_look(look)
-    , m_measure(makeChooser(allHeatMeasures, "What the strips and the heat map are coloured by"))
+    , m_measure(makeChooser(allHeatMeasures, measureTip))
     , m_criterion(makeChooser(allCriteria, "What counts as a divergence when stepping"))
 {
     m_measure->setAccessibleName(QStringLiteral("Colour by"));
     m_criterion->setAccessibleName(QStringLiteral("Criterion"));
     makeMenus(window);
     makeCheckable();
+    fillProfiles();
     makeToolBar(window);
     connect(m_measure, &QComboBox::currentIndexChanged, this, [this](int index) {
         Q_EMIT measureChosen(allHeatMeasures[static_cast<std::size_t>(index)]);
@@ -145,9 +155,10 @@ void WindowActions::makeMenus(QMainWindow& window)
             menu = window.menuBar()->addMenu(title);
         if (beginsGroup(description.command))
             menu->addSeparator();
-        if (description.command == Command::Recent) {
-            m_recent = menu->addMenu(QString::fromUtf8(description.text));
-            m_actions[description.command] = m_recent->menuAction();
+        if (description.command == Command::Recent || description.command == Command::Judge) {
+            QMenu* submenu = menu->addMenu(QString::fromUtf8(description.text));
+            (description.command == Command::Recent ? m_recent : m_judge) = submenu;
+            m_actions[description.command] = submenu->menuAction();
             continue;
         }
         auto* action = menu->addAction(QString::fromUtf8(description.text));
@@ -185,6 +196,40 @@ void WindowActions::makeCheckable()
     connect(at(Command::Lock), &QAction::toggled, this, &WindowActions::restyle);
 }
 
+void WindowActions::fillProfiles()
+{
+    m_profiles = new QActionGroup(this);
+    const auto add = [this](const QString& text, const QString& profile) {
+        QAction* action = m_judge->addAction(text);
+        action->setCheckable(true);
+        action->setData(profile);
+        m_profiles->addAction(action);
+        return action;
+    };
+    connect(add(QStringLiteral("&Bits alone"), {}), &QAction::triggered, this,
+            [this] { Q_EMIT profileChosen({}); });
+    m_judge->addSeparator();
+    for (const diff::ShippedProfile& shipped : diff::shippedProfiles()) {
+        const QString name =
+            QString::fromUtf8(shipped.name.data(), static_cast<qsizetype>(shipped.name.size()));
+        connect(add(name, name), &QAction::triggered, this,
+                [this, name] { Q_EMIT profileChosen(name); });
+    }
+    m_judge->addSeparator();
+    connect(add(QStringLiteral("Profile in a &file…"), QStringLiteral("/")), &QAction::triggered,
+            this, &WindowActions::profileFileWanted);
+    showProfile({});
+}
+
+void WindowActions::showProfile(const QString& profile)
+{
+    const QList<QAction*> all = m_profiles->actions();
+    const auto found = std::find_if(all.begin(), all.end(), [&profile](const QAction* action) {
+        return action->data().toString() == profile;
+    });
+    (found == all.end() ? all.last() : *found)->setChecked(true); // else it is a file's
+}
+
 QList<QAction*> WindowActions::shownActions() const
 {
     return {at(Command::ShowDifference), at(Command::ShowReference), at(Command::ShowTarget)};
@@ -216,6 +261,7 @@ void WindowActions::makeToolBar(QMainWindow& window)
     button(Command::Next, Qt::ToolButtonTextBesideIcon, "primary");
     button(Command::Last, Qt::ToolButtonIconOnly, nullptr);
     at(Command::Previous)->setIconText(QStringLiteral("Previous"));
+    at(Command::ExportHtml)->setIconText(QStringLiteral("Export…"));
     bar->addSeparator();
     label("Colour by");
     bar->addWidget(m_measure);
@@ -237,6 +283,7 @@ void WindowActions::setComparing(bool comparing)
     for (const Description& description : descriptions)
         if (description.needsRuns)
             at(description.command)->setEnabled(comparing);
+    at(Command::FirstBeyond)->setEnabled(false); // until it is known
     m_measure->setEnabled(comparing);
     m_criterion->setEnabled(comparing);
 }
@@ -245,6 +292,14 @@ void WindowActions::setSteppable(bool steppable)
 {
     for (const Command command : {Command::First, Command::Previous, Command::Next, Command::Last})
         at(command)->setEnabled(steppable);
+}
+
+void WindowActions::setSized(bool sized)
+{
+    m_measure->setEnabled(sized);
+    m_measure->setToolTip(sized ? QString::fromUtf8(measureTip)
+                                : QStringLiteral("Values were not recorded in both runs: bits are "
+                                                 "equal or not"));
 }
 
 void WindowActions::restyle()

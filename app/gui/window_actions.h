@@ -13,6 +13,7 @@
 
 #include <map>
 
+class QActionGroup;
 class QComboBox;
 class QMainWindow;
 class QMenu;
@@ -33,6 +34,7 @@ enum class Command
     Previous,
     Next,
     Last,
+    FirstBeyond, ///< beyond the tolerance
     GoTo,
     CopyLink,
     Recentre,
@@ -49,6 +51,7 @@ enum class Command
     ThemeLight,
     ThemeDark,
     ThemeDesktop,
+    Judge, ///< a submenu
     Environment,
     Keys,
     About,
@@ -71,21 +74,31 @@ public:
     void setComparing(bool comparing);
     /// Whether there is a divergence to step to.
     void setSteppable(bool steppable);
+    /// Whether differences have sizes to colour by.
+    void setSized(bool sized);
+    /// Marks the profile that the comparison is judged by; empty: bits alone.
+    void showProfile(const QString& profile);
 
 Q_SIGNALS:
     void measureChosen(moire::widgets::HeatMeasure measure);
     void criterionChosen(moire::widgets::Criterion criterion);
+    /// A shipped profile; empty: bits alone.
+    void profileChosen(const QString& profile);
+    void profileFileWanted();
 
 private:
     void makeMenus(QMainWindow& window);
     void makeToolBar(QMainWindow& window);
     void makeCheckable();
+    void fillProfiles();
     void restyle();
 
     const widgets::Look& m_look;
     std::map<Command, QAction*> m_actions;
     QList<QAction*> m_order;
     QMenu* m_recent = nullptr;
+    QMenu* m_judge = nullptr;
+    QActionGroup* m_profiles = nullptr;
     QComboBox* m_measure;
     QComboBox* m_criterion;
 };

@@ -4,6 +4,8 @@
 #include "widgets/models/open_runs.h"
 
 #include "core/diff/comparison.h"
+#include "core/diff/noise_floor.h"
+#include "core/diff/shipped_profiles.h"
 #include "core/store/mapped_run.h"
 
 #include <algorithm>
@@ -21,19 +23,58 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+unsigned threadCount()
+{
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
 Result<std::shared_ptr<Compared>> compareRuns(const trace::RunPointer& reference,
-                                              const trace::RunPointer& target, bool measured,
+                                              const trace::RunPointer& target,
+                                              const diff::ComparisonOptions& options,
                                               std::stop_token stop, base::Progress& progress)
 {
-    diff::ComparisonOptions options;
-    options.firstOnly = !measured;
-    auto report = diff::compare(reference, target, {}, options,
-                                std::max(1U, std::thread::hardware_concurrency()), stop, progress);
+    auto report = diff::compare(reference, target, {}, options, threadCount(), stop, progress);
     if (!report)
         return report.error();
     auto compared = indexReport(reference, target, std::move(*report));
-    compared->measured = measured;
+    compared->measured = !options.firstOnly;
     return compared;
+}
+
+/// What the reference and a repeat of it differ by.
+Result<std::shared_ptr<const diff::NoiseFloor>> floorOf(const trace::RunPointer& reference,
+                                                        const QString& repeat, std::stop_token stop,
+                                                        base::Progress& progress)
+{
+    auto run = store::MappedRun::open(repeat.toStdString());
+    if (!run)
+        return run.error();
+    diff::ComparisonOptions options;
+    options.resamples = 0;
+    const auto report = diff::compare(reference, *run, {}, options, threadCount(), stop, progress);
+    if (!report)
+        return report.error();
+    return std::make_shared<const diff::NoiseFloor>(diff::NoiseFloor::of(*report));
+}
+
+Result<diff::ComparisonOptions> optionsOf(const trace::RunPointer& reference,
+                                          const Judging& judging, std::stop_token stop,
+                                          base::Progress& progress)
+{
+    diff::ComparisonOptions options;
+    if (!judging.tolerance.isEmpty()) {
+        auto tolerance = diff::findTolerance(judging.tolerance.toStdString());
+        if (!tolerance)
+            return tolerance.error();
+        options.tolerance = std::make_shared<const diff::Tolerance>(std::move(*tolerance));
+    }
+    if (!judging.repeat.isEmpty()) {
+        auto floor = floorOf(reference, judging.repeat, stop, progress);
+        if (!floor)
+            return floor.error();
+        options.floor = std::move(*floor);
+    }
+    return options;
 }
 
 } // namespace
@@ -48,7 +89,9 @@ Result<ComparedPointer> openRuns(const RunPaths& paths, std::stop_token stop,
     auto target = store::MappedRun::open(paths.target.toStdString());
     if (!target)
         return target.error();
-    auto compared = compareRuns(*reference, *target, false, stop, progress);
+    diff::ComparisonOptions options;
+    options.firstOnly = true;
+    auto compared = compareRuns(*reference, *target, options, stop, progress);
     if (!compared)
         return compared.error();
     (*compared)->referencePath = paths.reference;
@@ -57,11 +100,14 @@ Result<ComparedPointer> openRuns(const RunPaths& paths, std::stop_token stop,
     return ComparedPointer(std::move(*compared));
 }
 
-Result<ComparedPointer> measureRuns(const ComparedPointer& opened, std::stop_token stop,
-                                    base::Progress& progress)
+Result<ComparedPointer> measureRuns(const ComparedPointer& opened, const Judging& judging,
+                                    std::stop_token stop, base::Progress& progress)
 {
     const auto begin = Clock::now();
-    auto compared = compareRuns(opened->reference, opened->target, true, stop, progress);
+    const auto options = optionsOf(opened->reference, judging, stop, progress);
+    if (!options)
+        return options.error();
+    auto compared = compareRuns(opened->reference, opened->target, *options, stop, progress);
     if (!compared)
         return compared.error();
     (*compared)->referencePath = opened->referencePath;

@@ -20,14 +20,23 @@ struct RunPaths
     friend bool operator==(const RunPaths&, const RunPaths&) = default;
 };
 
+/// What a comparison is judged by besides bits.
+struct Judging
+{
+    QString tolerance; ///< a shipped profile or a file with one; empty: bits alone
+    QString repeat;    ///< a second capture of the reference's configuration, for the noise floor
+    bool isEmpty() const { return tolerance.isEmpty() && repeat.isEmpty(); }
+};
+
 /// Opens both captures and finds from digests, tokens and top-K tables where they differ: quick,
 /// whatever the files' size, and not yet measured. Never in the GUI thread. Errors: what the reader
 /// says of a file, Incomparable, Cancelled.
 Result<ComparedPointer> openRuns(const RunPaths& paths, std::stop_token stop,
                                  base::Progress& progress);
 
-/// The same runs with every measure: reads all values. Errors: Damaged, Io, Cancelled.
-Result<ComparedPointer> measureRuns(const ComparedPointer& opened, std::stop_token stop,
-                                    base::Progress& progress);
+/// The same runs with every measure: reads all values. Errors: Damaged, Io, Cancelled; what is
+/// wrong with the profile or the repeat.
+Result<ComparedPointer> measureRuns(const ComparedPointer& opened, const Judging& judging,
+                                    std::stop_token stop, base::Progress& progress);
 
 } // namespace moire::widgets

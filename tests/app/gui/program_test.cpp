@@ -85,7 +85,7 @@ void ProgramTest::screenshot_data()
     QTest::newRow("dark") << "dark"
                           << "logits" << QSize(1920, 1200) << qRgb(0x16, 0x18, 0x1d);
     QTest::newRow("routing") << "light"
-                             << "routing" << QSize(1000, 700) << qRgb(0xf4, 0xf5, 0xf7);
+                             << "routing" << QSize(1000, 640) << qRgb(0xf4, 0xf5, 0xf7);
 }
 
 void ProgramTest::screenshot()
@@ -125,6 +125,7 @@ void ProgramTest::trouble_data()
     QTest::newRow("view") << files + QStringList{"--view", "timeline"};
     QTest::newRow("size") << files + QStringList{"--size", "12by10"};
     QTest::newRow("tiny size") << files + QStringList{"--size", "1x1"};
+    QTest::newRow("too small a size") << files + QStringList{"--size", "999x640"};
     QTest::newRow("site without files") << QStringList{"--goto", "a/1/b"};
     QTest::newRow("foreign link") << QStringList{"moire://nowhere"};
     QTest::newRow("missing file") << QStringList{"missing.moire", "target.moire", "--screenshot",
@@ -135,6 +136,8 @@ void ProgramTest::trouble_data()
                                          + QStringList{"--goto", "fact/99/lm_head.out",
                                                        "--screenshot", "x.png"};
     QTest::newRow("onto a capture") << files + QStringList{"--screenshot", "./target.moire"};
+    QTest::newRow("no picture") << files + QStringList{"--screenshot", "x.jpg"};
+    QTest::newRow("no ending") << files + QStringList{"--screenshot", "x"};
     QTest::newRow("no such folder") << files + QStringList{"--screenshot", "no/such/x.png"};
 }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/gui/main_window.h"
+#include "app/gui/options.h"
 #include "app/gui/session.h"
 #include "core/store/writer.h"
 #include "tests/widgets/made_runs.h"
+#include "tests/widgets/painted_text.h"
 #include "widgets/views/comparison_view.h"
 
 #include <QApplication>
@@ -16,6 +18,7 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 using namespace moire;
 using namespace moire::gui;
@@ -43,6 +46,11 @@ private Q_SLOTS:
     void exportsAReport();
     void exportsPictures();
     void holdingBBlinks();
+    void leastSizeHoldsEverything_data();
+    void leastSizeHoldsEverything();
+    void tabsMoveWithTheRoom();
+    void judgesByATolerance();
+    void digestsHaveTwoColours();
     void resumesTheSession();
     void recentFiles();
 
@@ -64,11 +72,28 @@ test::MadeModel model()
     return made;
 }
 
-void write(const QString& path, bool target)
+void write(const QString& path, bool target, const test::MadeModel& made)
 {
-    auto writer = store::Writer::create(path.toStdString(), test::madeHeader(model(), target));
+    auto writer = store::Writer::create(path.toStdString(), test::madeHeader(made, target));
     QVERIFY2(writer, writer ? "" : writer.error().text().c_str());
-    test::fill(**writer, model(), target);
+    test::fill(**writer, made, target);
+}
+
+/// What is cut off at the edge or stands over something else.
+QString faultOfTexts(QWidget& widget)
+{
+    const auto texts = test::paintedTexts(widget);
+    const QRectF inside(widget.rect());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (texts[i].box.bottom() > inside.bottom())
+            continue; // the site's list is scrolled to it
+        if (!inside.contains(texts[i].box))
+            return texts[i].text + QStringLiteral(" is cut off");
+        for (std::size_t j = 0; j < i; ++j)
+            if (texts[j].box.adjusted(1, 1, -1, -1).intersects(texts[i].box))
+                return texts[i].text + QStringLiteral(" over ") + texts[j].text;
+    }
+    return {};
 }
 
 /// Keys reach an active window only; a window is active some turns of the event loop after show().
@@ -92,8 +117,8 @@ void WindowTest::initTestCase()
     QCoreApplication::setApplicationName(QStringLiteral("window-test"));
     m_reference = m_folder.filePath(QStringLiteral("reference.moire"));
     m_target = m_folder.filePath(QStringLiteral("target.moire"));
-    write(m_reference, false);
-    write(m_target, true);
+    write(m_reference, false, model());
+    write(m_target, true, model());
 }
 
 void WindowTest::startState()
@@ -381,6 +406,132 @@ void WindowTest::holdingBBlinks()
     QVERIFY(source.shown() == Shown::Difference);
 }
 
+void WindowTest::leastSizeHoldsEverything_data()
+{
+    QTest::addColumn<QString>("tab");
+    for (const QString& tab : ComparisonView::tabNames())
+        QTest::newRow(qPrintable(tab)) << tab;
+    QTest::newRow("site") << QString();
+}
+
+/// At the smallest size nothing is cut off and nothing stands over something else.
+void WindowTest::leastSizeHoldsEverything()
+{
+    QFETCH(QString, tab);
+    MainWindow window(ThemeKind::Light);
+    window.resize(1, 1);
+    if (!tab.isEmpty())
+        window.showTab(tab);
+    showActive(window);
+    QCOMPARE(window.size(), leastWindow);
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    for (QToolButton* button : window.findChildren<QToolButton*>())
+        if (button->isVisibleTo(&window) && !button->text().isEmpty()) {
+            QVERIFY2(button->width() >= button->minimumSizeHint().width(),
+                     qPrintable(button->text()));
+            // What a tool bar has no room for goes behind such a button.
+            QVERIFY(button->objectName() != QStringLiteral("qt_toolbar_ext_button"));
+        }
+    QTRY_COMPARE(faultOfTexts(*window.centralWidget()), QString());
+    constexpr int usefulHeight = 80;
+    const HeatCanvas& map = window.findChild<ComparisonView*>()->heatCanvas();
+    QVERIFY2(map.height() > usefulHeight + 60, qPrintable(QString::number(map.height())));
+}
+
+void WindowTest::tabsMoveWithTheRoom()
+{
+    MainWindow window(ThemeKind::Light);
+    window.resize(1280, 900);
+    showActive(window);
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    const auto* tabs = window.findChild<QTabWidget*>();
+    const auto* inspector = window.findChild<Inspector*>();
+    const auto names = [tabs] {
+        QStringList all;
+        for (int i = 0; i < tabs->count(); ++i)
+            all.append(tabs->tabText(i));
+        return all.join(' ');
+    };
+    QCOMPARE(names(), QStringLiteral("Logits Top-K Routing"));
+    QVERIFY(inspector->isVisible());
+    window.resize(leastWindow);
+    QTRY_COMPARE(names(), QStringLiteral("Site Logits Top-K Routing"));
+    QVERIFY(inspector->isVisible()); // the site comes first
+    QVERIFY(window.showTab(QStringLiteral("logits")));
+    QCOMPARE(tabs->tabText(tabs->currentIndex()), QStringLiteral("Logits"));
+    window.resize(1280, 900);
+    QTRY_COMPARE(names(), QStringLiteral("Logits Top-K Routing"));
+    QCOMPARE(tabs->tabText(tabs->currentIndex()), QStringLiteral("Logits"));
+    QTRY_VERIFY(inspector->isVisible());
+}
+
+void WindowTest::judgesByATolerance()
+{
+    MainWindow window(ThemeKind::Light);
+    showActive(window);
+    window.judgeBy({QStringLiteral("strict"), {}});
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(!window.trouble());
+    const auto first = window.cursor().compared()->report.first.tolerance;
+    QVERIFY(first);
+    press(window, Qt::Key_End, Qt::AltModifier);
+    press(window, Qt::Key_T);
+    QCOMPARE(window.cursor().place().column, std::size_t{first->position});
+    auto* actions = window.findChild<WindowActions*>();
+    Q_EMIT actions->profileChosen({});
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(!window.cursor().compared()->report.first.tolerance);
+    QVERIFY(!actions->at(Command::FirstBeyond)->isEnabled());
+    window.judgeBy({QStringLiteral("noise"), {}}); // needs a repeat
+    window.openRuns(paths());
+    QTRY_VERIFY(window.trouble().has_value());
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(window.cursor().compared()->measured); // the comparison itself stays
+    // A repeat of the reference: the reference once more.
+    window.judgeBy({{}, m_reference});
+    window.openRuns(paths());
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(!window.trouble());
+    QVERIFY(window.cursor().compared()->report.first.floor);
+}
+
+/// Where only digests were recorded no size is made up.
+void WindowTest::digestsHaveTwoColours()
+{
+    const auto digestsOf = [this](bool target) {
+        const QString path = m_folder.filePath(target ? "digest-target.moire" : "digest.moire");
+        test::MadeModel digests = model();
+        digests.digestsOnly = true;
+        write(path, target, digests);
+        return path;
+    };
+    MainWindow window(ThemeKind::Light);
+    window.resize(1280, 800);
+    showActive(window);
+    window.openRuns({digestsOf(false), digestsOf(true)});
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(!window.trouble());
+    const HeatSource& source = window.findChild<ComparisonView*>()->heatSource();
+    QVERIFY(source.grid()->isOfBits());
+    const Theme theme = Theme::load(ThemeKind::Light);
+    const QImage map = window.findChild<ComparisonView*>()->heatCanvas().grab().toImage();
+    bool unsized = false;
+    for (int y = 0; y < map.height(); ++y)
+        for (int x = 0; x < map.width(); ++x) {
+            unsized = unsized || map.pixelColor(x, y) == theme.unsized;
+            QVERIFY(map.pixelColor(x, y) != theme.scale.front());
+        }
+    QVERIFY(unsized);
+    QString words;
+    for (const auto& painted : test::paintedTexts(window))
+        words += painted.text + '\n';
+    QVERIFY2(words.contains(QStringLiteral("bits differ, values not recorded")), qPrintable(words));
+    QVERIFY(!words.contains(QStringLiteral("log scale")));
+}
+
 void WindowTest::resumesTheSession()
 {
     Place place;
@@ -388,6 +539,7 @@ void WindowTest::resumesTheSession()
         MainWindow window(ThemeKind::Light);
         window.rememberSettings();
         showActive(window);
+        window.judgeBy({QStringLiteral("strict"), {}});
         window.openRuns(paths(), QStringLiteral("second/3/model.layers.2.out"));
         QTRY_VERIFY(window.isSettled());
         place = window.cursor().place();
@@ -403,7 +555,9 @@ void WindowTest::resumesTheSession()
         QTRY_VERIFY(window.isSettled());
         QVERIFY(window.cursor().compared());
         QVERIFY(window.cursor().place() == place);
-        QCOMPARE(window.findChild<QTabWidget*>()->currentIndex(), 0);
+        QVERIFY(!window.cursor().compared()->report.toleranceProfile.empty());
+        const auto* tabs = window.findChild<QTabWidget*>();
+        QCOMPARE(tabs->tabText(tabs->currentIndex()), QStringLiteral("Logits"));
         QVERIFY(!window.findChild<OverviewBar*>()->isVisible());
     }
     Session gone = Session::load();
