@@ -71,8 +71,7 @@ QString siteText(const Compared& compared, const Place& place)
     if (place.sample >= compared.samples.size() || place.tap >= compared.report.taps.size())
         return {};
     diff::SiteName name;
-    name.sample =
-        diff::sampleName(*compared.reference, compared.samples[place.sample].reference);
+    name.sample = diff::sampleName(*compared.reference, compared.samples[place.sample].reference);
     name.position = static_cast<std::uint32_t>(place.column);
     name.tap = compared.report.taps[place.tap].name;
     return QString::fromStdString(diff::textOf(name));
