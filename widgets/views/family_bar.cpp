@@ -43,7 +43,10 @@ const std::array<std::initializer_list<const char*>, 6> measuresOfChips{
 
 QString shown(const std::string& text)
 {
-    return QString::fromStdString(base::visibleText(text));
+    QString words = QString::fromStdString(base::visibleText(text));
+    // As the other views write exponents.
+    words.replace(QLatin1String("e-0"), QLatin1String("e-"));
+    return words;
 }
 
 QString aboutInterval(const diff::Report& report, std::initializer_list<const char*> ids)
