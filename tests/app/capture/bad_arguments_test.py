@@ -35,7 +35,7 @@ class BadArguments(CaptureCase):
 
     def test_wrong_values(self):
         for option, value in (("--level", "all"), ("--policy", "int3"), ("--arithmetic", "exact"), ("--device", "abacus"),
-                              ("--construction", "twice"), ("--taps", "model.nothing.*")):
+                              ("--construction", "twice"), ("--expert-order", "random"), ("--taps", "model.nothing.*")):
             with self.subTest(option):
                 self.run_refused("--text", "a", option, value, says=value.replace("*", r"\*"))
 

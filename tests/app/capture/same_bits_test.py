@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from capture_case import CAPTURE, CaptureCase
+from capture_case import CAPTURE, SOURCE, CaptureCase, read_safetensors, write_safetensors
 
 PROMPTS = [{"id": "a", "text": "The capital of France is"}, {"id": "b", "text": "1 2 4 8"}, {"text": "def norm(x"},
            {"id": "d", "ids": [5, 6, 7], "category": "numbers"}, {"id": "e", "text": "We lay two runs of one model over each other"},
@@ -40,6 +40,64 @@ class SameBits(CaptureCase):
         self.assert_bitwise_equal(free, once)
         rows = [self.info(path)["rows"] for path in (free, steps, once)]
         self.assertEqual(len(set(rows)), 1, rows)
+
+    def fused(self, model):
+        """A fixture whose experts lie in one tensor for all, as transformers 5 keeps them, under its module paths."""
+        folder = self.folder / f"{model}_fused"
+        folder.mkdir()
+        (folder / "config.json").write_bytes((SOURCE / "tests/data/models" / model / "config.json").read_bytes())
+        header, data = read_safetensors(SOURCE / "tests/data/models" / model / "model.safetensors")
+        parts, experts = {}, {}
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            begin, end = entry["data_offsets"]
+            name = re.sub(r"block_sparse_moe", "mlp", name)
+            found = re.fullmatch(r"(.*\.mlp\.experts)\.(\d+)\.(gate_proj|up_proj|down_proj|w1|w2|w3)\.weight", name)
+            if not found:
+                parts[name] = (entry["dtype"], entry["shape"], data[begin:end])
+                continue
+            projection = {"w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}.get(found[3], found[3])
+            experts.setdefault((found[1], projection), {})[int(found[2])] = (entry["shape"], data[begin:end])
+        for (module, projection), each in experts.items():
+            if projection == "up_proj":
+                continue
+            (rows, columns), count = each[0][0], len(each)
+            if projection == "down_proj":
+                parts[f"{module}.down_proj"] = ("BF16", [count, rows, columns], b"".join(each[e][1] for e in range(count)))
+            else:
+                both = b"".join(each[e][1] + experts[module, "up_proj"][e][1] for e in range(count))
+                parts[f"{module}.gate_up_proj"] = ("BF16", [count, 2 * rows, columns], both)
+        header, data = {}, b""
+        for name, (dtype, shape, values) in parts.items():
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+            data += values
+        write_safetensors(folder / "model.safetensors", header, data)
+        return folder
+
+    def test_fused_experts(self):
+        ids = self.write("ids.json", "[[5, 6, 7, 8]]")
+        for model in ("mixtral", "qwen3_moe", "qwen2_moe"):
+            with self.subTest(model):
+                one = self.run_model("one", "--ids", ids, model=SOURCE / "tests/data/models" / model)
+                all_in_one = self.run_model("fused", "--ids", ids, model=self.fused(model))
+                self.assert_bitwise_equal(one, all_in_one)
+                digests = {self.info(path)["environment"]["model.weight_digest"] for path in (one, all_in_one)}
+                self.assertEqual(len(digests), 1)
+
+    def test_expert_order(self):
+        """Of two experts the order makes no difference; this model chooses three."""
+        model = SOURCE / "tests/data/models/olmoe_odd"
+        arguments = ("--ids", self.write("many.json", json.dumps([list(range(5, 45))])), "--policy", "bf16")
+        ascending = self.run_model("ascending", *arguments, "--expert-order", "ascending", model=model)
+        self.assert_bitwise_equal(ascending, self.run_model("usual", *arguments, model=model))
+        slots = self.run_model("slots", *arguments, "--expert-order", "slots", model=model)
+        self.assertEqual(self.compare(ascending, slots)[0], 1)
+        self.assertEqual(self.info(slots)["environment"]["numerics.expert_order"], "slots")
+        self.assertEqual(self.info(ascending)["environment"]["numerics.expert_order"], "ascending")
+        dense = self.run_model("dense", "--ids", self.write("ids.json", "[[5, 6]]"), model=SOURCE / "tests/data/models/qwen2")
+        self.assertNotIn("numerics.expert_order", self.info(dense)["environment"])
+        self.assertEqual(self.info(dense)["environment"]["model.key_value_heads"], 2)
 
     def test_rows(self):
         ids = self.write("ids.json", "[[5, 6, 7], [8]]")

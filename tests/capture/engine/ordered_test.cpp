@@ -4,7 +4,11 @@
 #include "core/numeric/simd_target.h"
 #include "tests/capture/engine/fixture_run.h"
 
+#include <QTemporaryDir>
 #include <QTest>
+
+#include <fstream>
+#include <iterator>
 
 using namespace moire;
 using namespace moire::capture;
@@ -17,6 +21,7 @@ class OrderedTest : public QObject
 private Q_SLOTS:
     void batches_data();
     void batches();
+    void dynamicScalingKnowsEachSampleAlone();
     void threads_data();
     void threads();
     void prefillAgainstDecode_data();
@@ -84,6 +89,37 @@ void OrderedTest::batches()
         for (std::size_t i = 0; i < samples.size(); ++i)
             QCOMPARE(fixture::firstDifferentBits(*alone, i, *together, i), std::string());
     }
+}
+
+/// Dynamic rope scaling depends on a sample's length, and on nothing else in its batch.
+void OrderedTest::dynamicScalingKnowsEachSampleAlone()
+{
+    QTemporaryDir folder;
+    const std::filesystem::path path(folder.path().toStdString());
+    std::ifstream source(fixture::folder("mistral") / "config.json");
+    std::string config{std::istreambuf_iterator<char>(source), {}};
+    const auto replace = [&](const std::string& before, const std::string& after) {
+        const std::size_t place = config.find(before);
+        QVERIFY2(place != std::string::npos, before.c_str());
+        config.replace(place, before.size(), after);
+    };
+    replace(R"("rope_scaling": null)", R"("rope_scaling": {"rope_type": "dynamic", "factor": 4})");
+    replace(R"("max_position_embeddings": 512)", R"("max_position_embeddings": 8)");
+    std::ofstream(path / "config.json") << config;
+    std::filesystem::create_symlink(fixture::folder("mistral") / "model.safetensors",
+                                    path / "model.safetensors");
+    const auto checkpoint = openCheckpoint(path);
+    QVERIFY2(checkpoint, checkpoint ? "" : checkpoint.error().text().c_str());
+    QCOMPARE(checkpoint->plan.context, 32U);
+    const auto samples = prompts("mistral", 3);
+    RunOptions options = ordered("fp32");
+    options.maxNew = 3;
+    options.ignoreEnd = true;
+    const auto alone = fixture::run(*checkpoint, options, samples);
+    options.batch = 3;
+    const auto together = fixture::run(*checkpoint, options, samples);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        QCOMPARE(fixture::firstDifferentBits(*alone, i, *together, i), std::string());
 }
 
 void OrderedTest::threads_data()

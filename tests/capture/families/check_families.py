@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every model family against Hugging Face transformers, on small random models; by hand, not part of the tests.
 
-    check_families.py REFERENCE BIN [--work DIR] [--families NAME ...] [--write FAMILIES.md]
+    check_families.py REFERENCE BIN [--work DIR] [--families NAME ...] [--jobs N] [--write FAMILIES.md]
 
 REFERENCE is a folder with make_model.py (makes a random model), run_reference.py (runs transformers and records every
 module) and compare_npz.py (holds exported taps against that); BIN has moire-capture and moire-diff. Needs PyTorch and
@@ -10,14 +10,17 @@ transformers. Per family, dims and seed: fp32 with 24 greedy tokens, bf16 on giv
 orders of adding experts, and `ordered` in one pass against token by token. MOIRE_FULL=1 takes all seeds, else one.
 """
 import argparse
+import concurrent.futures
 import contextlib
 import importlib
 import io
 import json
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +43,9 @@ FP32 = ("--rtol", "1e-5")
 BF16 = ("--rtol", "2e-2", "--argmax-gap", "0.1")
 
 
+checker = None  # of a worker process
+
+
 class Checker:
     def __init__(self, reference, programs, work):
         sys.path.insert(0, str(reference))
@@ -47,6 +53,7 @@ class Checker:
         self.runner = importlib.import_module("run_reference")
         self.comparer = importlib.import_module("compare_npz")
         self.programs, self.work = programs, work
+        self.own = Path(tempfile.mkdtemp(dir=work))  # several may share `work`, and no folder of it
 
     def call(self, program, *arguments, allowed=(0,)):
         done = subprocess.run([self.programs / program, *map(str, arguments)], capture_output=True, text=True, check=False)
@@ -73,9 +80,9 @@ class Checker:
 
     def ours(self, folder, npz, *options):
         """Exported taps of moire-capture on the ids of a reference."""
-        ids = folder / "ids.json"
+        ids = self.own / "ids.json"
         ids.write_text(json.dumps(np.load(npz)["ids"].tolist()))
-        capture, taps = self.work / "ours.moire", self.work / "taps"
+        capture, taps = self.own / "ours.moire", self.own / "taps"
         self.call("moire-capture", "run", folder, "--ids", ids, "--threads", 1, *options, "-o", capture)
         subprocess.run(["rm", "-rf", taps], check=True)
         self.call("moire-diff", "export", capture, "--npy", taps)
@@ -98,11 +105,11 @@ class Checker:
 
     def same_bits(self, folder, npz, policy):
         """`ordered` in one pass against token by token."""
-        ids = folder / "ids.json"
+        ids = self.own / "ids.json"
         ids.write_text(json.dumps(np.load(npz)["ids"].tolist()))
         captures = []
         for construction in ("once", "steps"):
-            captures.append(self.work / f"{construction}.moire")
+            captures.append(self.own / f"{construction}.moire")
             self.call("moire-capture", "run", folder, "--ids", ids, "--policy", policy, "--arithmetic", "ordered",
                       "--construction", construction, "--threads", 2, "-o", captures[-1])
         return self.call("moire-diff", *captures, allowed=(0, 1)).returncode == 0
@@ -148,6 +155,13 @@ def table(lines):
     return "\n".join(text) + "\n"
 
 
+def check_one(task):
+    a, family, dims, seed = task
+    global checker
+    checker = checker or Checker(a.reference, a.programs, a.work)
+    return checker.check(family, dims, seed)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("reference", type=Path)
@@ -155,23 +169,17 @@ def main():
     p.add_argument("--work", type=Path, default=Path("families"))
     p.add_argument("--families", nargs="*", default=FAMILIES)
     p.add_argument("--write", type=Path, help="replace the table in this file")
-    p.add_argument("--only-reference", action="store_true", help="make models and reference values, compare nothing")
+    p.add_argument("--jobs", type=int, default=1, help="models at a time")
     a = p.parse_args()
     a.work.mkdir(parents=True, exist_ok=True)
-    checker = Checker(a.reference, a.programs, a.work)
+    seeds = 3 if os.environ.get("MOIRE_FULL") == "1" else 1
+    tasks = [(a, family, dims, seed) for family in a.families for dims in (("small",) if " " in family else ("small", "odd"))
+             for seed in SEEDS.get((family, dims), (1, 2, 3))[:1 if " " in family else seeds]]
     lines = []
-    for family in a.families:
-        for dims in ("small",) if " " in family else ("small", "odd"):
-            for seed in SEEDS.get((family, dims), (1, 2, 3))[:3 if os.environ.get("MOIRE_FULL") == "1" else 1]:
-                if a.only_reference:
-                    folder = [checker.model(family, dims, seed, style) for style in STYLES][0]
-                    for experts in ("eager", "batched_mm") if (family, dims) in SEEDS else ("eager",):
-                        checker.expected(folder, "float32", STEPS, experts)
-                        checker.expected(folder, "bfloat16", 0, experts)
-                    print(folder.name, flush=True)
-                    continue
-                lines.append(checker.check(family, dims, seed))
-                print(table(lines).splitlines()[-1], flush=True)
+    with concurrent.futures.ProcessPoolExecutor(a.jobs, multiprocessing.get_context("spawn")) as pool:
+        for line in pool.map(check_one, tasks):
+            lines.append(line)
+            print(table(lines).splitlines()[-1], flush=True)
     if a.write:
         text = a.write.read_text()
         a.write.write_text(text.partition("| family | dims |")[0] + table(lines))
