@@ -24,40 +24,12 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t mostThreads = 1024;
 constexpr std::uint64_t mostResamples = 1'000'000;
 
-constexpr std::array<std::pair<std::string_view, Format>, 6> formats{{{"text", Format::Text},
-                                                                      {"json", Format::Json},
-                                                                      {"html", Format::Html},
-                                                                      {"csv", Format::Csv},
-                                                                      {"md", Format::Markdown},
-                                                                      {"junit", Format::Junit}}};
-
 /// Nothing depends on the number of threads, so that more than the machine has only cost memory. A
 /// few are started anyway, so that a small machine can show that.
 unsigned mostWorkers()
 {
     constexpr unsigned few = 8;
     return std::max(defaultThreads(), few);
-}
-
-/// What a file's name ends in, without the dot; empty also for devices and the standard output.
-std::string endingOf(const std::string& file)
-{
-    const std::string ending = fs::path(file).extension().string();
-    return ending.empty() ? ending : ending.substr(1);
-}
-
-/// By --format's word or by an ending; text for none.
-std::optional<Format> formatNamed(const std::string& name)
-{
-    constexpr std::array<std::pair<std::string_view, Format>, 4> endings{
-        {{"", Format::Text}, {"txt", Format::Text}, {"htm", Format::Html}, {"xml", Format::Junit}}};
-    for (const auto& [word, format] : formats)
-        if (word == name)
-            return format;
-    for (const auto& [word, format] : endings)
-        if (word == name)
-            return format;
-    return std::nullopt;
 }
 
 constexpr const char* footer =
@@ -210,11 +182,9 @@ Result<void> completeOptions(CompareArguments& given)
     if (given.comparison.firstOnly && (judged || !given.repeat.empty()))
         return contradiction("--first reads no values, which a tolerance or a repeat needs",
                              "Leave --first out");
-    // A report in a form that its name does not say would be opened by the wrong program.
-    if (!given.format && !formatNamed(endingOf(given.output)))
-        return Error{Errc::Invalid, "no format has the ending '." + endingOf(given.output) + "'",
-                     given.output,
-                     "End it in .html, .json, .csv, .md, .xml or .txt, or give --format"};
+    if (!given.format)
+        if (auto format = report::formatOfFile(given.output); !format)
+            return format.error();
     std::error_code ignored;
     if (!given.repeat.empty() && fs::equivalent(given.repeat, given.reference, ignored))
         return contradiction("the repeat is the reference itself, so its noise floor is nothing",
@@ -230,9 +200,13 @@ Result<void> completeOptions(CompareArguments& given)
     return {};
 }
 
-Format formatOf(const CompareArguments& given)
+report::Format formatOf(const CompareArguments& given)
 {
-    return formatNamed(given.format.value_or(endingOf(given.output))).value_or(Format::Text);
+    if (given.format)
+        if (const auto asked = report::formatNamed(*given.format))
+            return *asked;
+    const auto byEnding = report::formatOfFile(given.output);
+    return byEnding ? *byEnding : report::Format::Text; // completeOptions() has refused it
 }
 
 } // namespace moire::app

@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 #include "core/diff/alignment.h"
 #include "core/diff/comparison.h"
+#include "core/report/format.h"
 
 #include <CLI/App.hpp>
 
@@ -15,16 +16,6 @@
 #include <vector>
 
 namespace moire::app {
-
-enum class Format
-{
-    Text,
-    Json,
-    Html,
-    Csv,
-    Markdown,
-    Junit
-};
 
 /// What a comparison was told, word for word; alignment and comparison are completed by
 /// completeOptions().
@@ -60,6 +51,6 @@ void describeCompare(CLI::App& app, CompareArguments& given);
 Result<void> completeOptions(CompareArguments& given);
 
 /// As asked, else by the ending of the output's name, else text.
-Format formatOf(const CompareArguments& given);
+report::Format formatOf(const CompareArguments& given);
 
 } // namespace moire::app

@@ -10,36 +10,11 @@
 #include "app/terminal/terminal.h"
 #include "app/terminal/work_watch.h"
 #include "core/diff/noise_floor.h"
-#include "core/report/csv.h"
-#include "core/report/html.h"
-#include "core/report/json.h"
-#include "core/report/junit.h"
-#include "core/report/markdown.h"
-#include "core/report/text.h"
+#include "core/report/format.h"
 
 namespace moire::app {
 
 namespace {
-
-std::string written(const diff::Report& report, const trace::Run& reference,
-                    const trace::Run& target, const CompareArguments& given)
-{
-    switch (formatOf(given)) {
-    case Format::Json:
-        return report::jsonText(report);
-    case Format::Html:
-        return report::htmlText(report, reference, target);
-    case Format::Csv:
-        return report::csvText(report);
-    case Format::Markdown:
-        return report::markdownText(report);
-    case Format::Junit:
-        return report::junitText(report);
-    case Format::Text:
-        break;
-    }
-    return report::plainText(report, {given.output.empty() && mayColour(), given.quiet});
-}
 
 /// The noise floor: the reference against its repeat, over what is compared with the target.
 /// The floor, and a remark where the repeat is none.
@@ -85,7 +60,8 @@ Result<diff::Report> compareRuns(const trace::RunPointer& reference,
         repeat = std::move(*floor);
         given.comparison.floor = repeat.floor;
     }
-    given.comparison.grid = formatOf(given) == Format::Html; // the only format that draws it
+    given.comparison.grid =
+        formatOf(given) == report::Format::Html; // the only format that draws it
     WorkWatch watch("comparing", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
     auto report = diff::compare(reference, target, given.alignment, given.comparison, given.threads,
                                 watch.stopToken(), watch.progress());
@@ -119,7 +95,9 @@ int compareCommand(int argc, const char* const* argv)
     const auto report = compareRuns(*reference, *target, given);
     if (!report)
         return tell(report.error());
-    const int status = output->write(written(*report, **reference, **target, given));
+    const int status =
+        output->write(report::reportText(formatOf(given), *report, **reference, **target,
+                                         {given.output.empty() && mayColour(), given.quiet}));
     return status == exitEqual ? report->exit : status;
 }
 

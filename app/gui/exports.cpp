@@ -3,7 +3,7 @@
 
 #include "app/gui/exports.h"
 
-#include "core/report/html.h"
+#include "core/report/format.h"
 #include "core/report/output_file.h"
 
 #include <QFileDialog>
@@ -12,6 +12,18 @@
 #include <filesystem>
 
 namespace moire::gui {
+
+namespace {
+
+/// A name without an ending gets that of the chosen filter.
+void endAsChosen(QFileDialog* dialog)
+{
+    QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
+    });
+}
+
+} // namespace
 
 Exports::Exports(QWidget& window)
     : QObject(&window)
@@ -31,8 +43,11 @@ QFileDialog* Exports::makeDialog(const QString& title, const QString& filter, co
 
 void Exports::askForReport(const widgets::ComparedPointer& compared)
 {
-    auto* dialog = makeDialog(QStringLiteral("Export report"), QStringLiteral("Web page (*.html)"),
+    auto* dialog = makeDialog(QStringLiteral("Export report"),
+                              QStringLiteral("Web page (*.html);;JSON (*.json);;Table (*.csv);;"
+                                             "Markdown (*.md);;JUnit (*.xml);;Text (*.txt)"),
                               QStringLiteral("report.html"));
+    endAsChosen(dialog);
     connect(dialog, &QFileDialog::fileSelected, this,
             [this, compared](const QString& file) { writeReport(compared, file); });
     dialog->open();
@@ -56,11 +71,15 @@ void Exports::writeReport(const widgets::ComparedPointer& compared, const QStrin
 {
     if (isCapture(file))
         return;
+    const auto format = report::formatOfFile(file.toStdString());
+    if (!format)
+        return tell(file, format.error());
     Q_EMIT noticed(QStringLiteral("Writing %1…").arg(file));
     m_job.start(
-        [compared, path = file.toStdString()](std::stop_token) {
-            return report::writeFile(
-                path, report::htmlText(compared->report, *compared->reference, *compared->target));
+        [compared, format = *format, path = file.toStdString()](std::stop_token) {
+            return report::writeFile(path,
+                                     report::reportText(format, compared->report,
+                                                        *compared->reference, *compared->target));
         },
         [this, file](const Result<void>& written) { tell(file, written); });
 }
@@ -71,9 +90,7 @@ void Exports::askForPicture(const QString& title, const Drawing& drawing)
                               QStringLiteral("Picture (*.png);;Vector page (*.pdf);;"
                                              "Vector drawing (*.svg)"),
                               QStringLiteral("moire.png"));
-    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
-        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
-    });
+    endAsChosen(dialog);
     connect(dialog, &QFileDialog::fileSelected, this,
             [this, drawing](const QString& file) { writePicture(drawing, file); });
     dialog->open();

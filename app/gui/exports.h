@@ -23,6 +23,7 @@ public:
     explicit Exports(QWidget& window);
 
     void askForReport(const widgets::ComparedPointer& compared);
+    /// In the form that `file`'s ending names.
     void writeReport(const widgets::ComparedPointer& compared, const QString& file);
     void askForPicture(const QString& title, const Drawing& drawing);
     void writePicture(const Drawing& drawing, const QString& file);

@@ -353,7 +353,7 @@ class Trouble(Case):
         self.trouble("export", "info.moire", "--npy", "never", "--sample", "nobody", says="nobody")
 
     def test_outputs(self):
-        self.trouble(*pair("bf16"), "-o", "report.foo", says="no format has the ending '.foo'")
+        self.trouble(*pair("bf16"), "-o", "report.foo", says="no format of reports has the ending '.foo'")
         self.assertEqual(run(*pair("bf16"), "--format", "text", "-o", "report.foo").returncode, 1)
         self.assertEqual(run(*pair("bf16"), "-o", "report.txt").returncode, 1)
         self.trouble(*pair("bf16"), "-o", "no/such/folder/r.html", says="no/such/folder")

@@ -346,8 +346,15 @@ void WindowTest::exportsAReport()
     QFile html(file);
     QVERIFY(html.open(QIODevice::ReadOnly));
     QVERIFY(html.readAll().contains("</html>"));
+    QFile json(m_folder.filePath(QStringLiteral("report.json")));
+    exports->writeReport(window.cursor().compared(), json.fileName());
+    QTRY_VERIFY(window.isSettled());
+    QVERIFY(json.open(QIODevice::ReadOnly));
+    QVERIFY(json.readAll().startsWith("{"));
     QString said;
     connect(exports, &Exports::noticed, this, [&said](const QString& text) { said = text; });
+    exports->writeReport(window.cursor().compared(), m_folder.filePath("report.foo"));
+    QVERIFY2(said.contains(QStringLiteral("'.foo'")), qPrintable(said));
     exports->writePicture(drawingOf(window),
                           m_folder.filePath(QStringLiteral("no/such/folder.png")));
     QTRY_VERIFY(window.isSettled());
