@@ -3,6 +3,7 @@
 
 #include "core/report/decades.h"
 #include "core/report/families.h"
+#include "core/report/format.h"
 #include "core/report/json_value.h"
 #include "core/report/output_file.h"
 #include "core/report/palette.h"
@@ -183,6 +184,30 @@ private Q_SLOTS:
         QCOMPARE(finder.range(), (DecadeRange{-4, 1}));
         QCOMPARE(decadeText(-4), std::string("1e-4"));
         QCOMPARE(decadeText(0), std::string("1"));
+    }
+
+    void formatsByEnding()
+    {
+        const auto isOf = [](const char* file, Format format) {
+            const auto found = formatOfFile(file);
+            return found && *found == format;
+        };
+        QVERIFY(isOf("", Format::Text));
+        QVERIFY(isOf("/dev/stdout", Format::Text));
+        QVERIFY(isOf("a.b/report", Format::Text));
+        QVERIFY(isOf("report.txt", Format::Text));
+        QVERIFY(isOf("report.htm", Format::Html));
+        QVERIFY(isOf("of.two.json", Format::Json));
+        QVERIFY(isOf("r.xml", Format::Junit));
+        QVERIFY(isOf("r.md", Format::Markdown));
+        QVERIFY(isOf("r.csv", Format::Csv));
+        for (const char* file : {"report.foo", "report.text", "report.HTML5", "x."})
+            QCOMPARE(formatOfFile(file).error().code, moire::Errc::Invalid);
+        QVERIFY(formatNamed("junit") == Format::Junit);
+        QVERIFY(!formatNamed("xml"));
+        QCOMPARE(reportText(Format::Text, test::equalReport(), *test::handMadeRun(7),
+                            *test::handMadeRun(7), {false, true}),
+                 std::string("Bitwise equal: 3 rows × 3 taps.\n"));
     }
 
     void countLevels()
