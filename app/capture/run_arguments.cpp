@@ -39,9 +39,35 @@ void addInputs(CLI::App& command, RunArguments& a)
                   "--prompts may have \"messages\"")
         ->group(group);
     command
+        .add_option("--task", a.task,
+                    "Questions with choices: mmlu:FILE.csv, mmlu:FOLDER or arc:FILE.jsonl; with "
+                    "--chat the model writes its answer, else the letters' logits decide")
+        ->type_name("TASK")
+        ->group(group);
+    command
         .add_option("--replay-from", a.reference,
                     "Samples and tokens of another capture, to be scored")
         ->type_name("REF.moire")
+        ->group(group);
+}
+
+void addTask(CLI::App& command, RunArguments& a)
+{
+    constexpr auto group = "Questions (with --task)";
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    command
+        .add_option("--letters", a.letters,
+                    "The letters of the choices, in order (default: A,B,C,D,E)")
+        ->type_name("LIST")
+        ->group(group);
+    command.add_option("--shots", a.shots, "Solved questions before each")
+        ->type_name("N")
+        ->check(wholeNumber(0, most))
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--limit", a.limit, "Questions of each category (default: all)")
+        ->type_name("N")
+        ->check(wholeNumber(1, most))
         ->group(group);
 }
 
@@ -133,17 +159,21 @@ void addExecution(CLI::App& command, RunArguments& a)
 
 Result<void> checkInputs(const RunArguments& a)
 {
-    constexpr auto inputs = "--text, --prompts, --ids and --replay-from";
+    constexpr auto inputs = "--text, --prompts, --ids, --task and --replay-from";
     const int given =
         static_cast<int>(a.text.has_value()) + static_cast<int>(a.promptsFile.has_value())
-        + static_cast<int>(a.idsFile.has_value()) + static_cast<int>(a.reference.has_value());
+        + static_cast<int>(a.idsFile.has_value()) + static_cast<int>(a.reference.has_value())
+        + static_cast<int>(a.task.has_value());
     if (given == 0)
         return invalid("there is nothing to run", std::string("Give one of ") + inputs);
     if (given > 1)
         return invalid("there is more than one input", std::string("Give only one of ") + inputs);
-    if (a.chat && !a.text && !a.promptsFile)
+    if (a.chat && !a.text && !a.promptsFile && !a.task)
         return invalid("--chat needs a text to put into the chat template",
-                       "Give --text or --prompts with it, or leave it out");
+                       "Give --text, --prompts or --task with it, or leave it out");
+    if (!a.task && (!a.letters.empty() || a.shots > 0 || a.limit > 0))
+        return invalid("--letters, --shots and --limit are about questions",
+                       "Give the questions with --task, or leave them out");
     if (a.reference && a.options.maxNew > 0)
         return invalid(
             "--max-new does not go with --replay-from, which takes the tokens as they are",
@@ -166,6 +196,7 @@ bool isPlain(char c)
 void addRunOptions(CLI::App& command, RunArguments& arguments)
 {
     addInputs(command, arguments);
+    addTask(command, arguments);
     addRecording(command, arguments);
     addExecution(command, arguments);
     command.footer("Examples:\n"
@@ -191,6 +222,10 @@ Result<void> interpret(RunArguments& arguments)
     else if (!arguments.expertOrder.empty() && arguments.expertOrder != "ascending")
         return invalid("unknown expert order '" + arguments.expertOrder + "'",
                        "The orders are ascending and slots");
+    // What a model writes to answer a question: its letter comes at once, or after a word or two.
+    constexpr std::uint32_t answerTokens = 8;
+    if (arguments.task && arguments.chat && options.maxNew == 0)
+        options.maxNew = answerTokens;
     const bool steps = arguments.construction.empty() ? arguments.reference.has_value()
                                                       : arguments.construction == "steps";
     if (!steps && !arguments.construction.empty() && arguments.construction != "once")

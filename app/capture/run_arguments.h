@@ -8,6 +8,7 @@
 
 #include <CLI/App.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +22,11 @@ struct RunArguments
     std::string model;
     std::optional<std::string> text;
     std::optional<std::string> promptsFile;
-    bool chat = false; ///< texts are what a user says
+    bool chat = false;               ///< texts are what a user says
+    std::optional<std::string> task; ///< mmlu:… or arc:…
+    std::string letters;
+    std::uint32_t shots = 0;
+    std::uint32_t limit = 0;
     std::optional<std::string> idsFile;
     std::optional<std::string> reference; ///< --replay-from
     std::vector<std::string> taps;

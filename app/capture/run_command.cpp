@@ -3,12 +3,14 @@
 
 #include "app/capture/commands.h"
 #include "app/terminal/work_watch.h"
+#include "capture/task/benchmark.h"
 #include "capture/task/prompts.h"
 #include "capture/task/token_offsets.h"
 #include "core/base/text.h"
 #include "core/store/mapped_run.h"
 #include "core/store/writer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +41,25 @@ void remarkOn(const std::string& name, const store::MappedRun& reference,
         remark(name, "was recorded with another tokenizer; its token ids are scored as they are.");
 }
 
+capture::TaskOptions taskOf(const RunArguments& arguments)
+{
+    capture::TaskOptions task;
+    task.source = *arguments.task;
+    task.chat = arguments.chat;
+    task.shots = arguments.shots;
+    task.limit = arguments.limit;
+    if (arguments.letters.empty())
+        return task;
+    task.letters.clear();
+    for (std::size_t begin = 0; begin <= arguments.letters.size();) {
+        const std::size_t end =
+            std::min(arguments.letters.find(',', begin), arguments.letters.size());
+        task.letters.push_back(arguments.letters.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return task;
+}
+
 Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
                                                const capture::Checkpoint& checkpoint)
 {
@@ -48,6 +69,11 @@ Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
         if (!found)
             return found.error();
         encoding.chat = *std::move(found);
+    }
+    if (arguments.task) {
+        if (!checkpoint.tokenizer)
+            return checkpoint.tokenizerError;
+        return capture::promptsFromTask(taskOf(arguments), encoding);
     }
     if (arguments.text)
         return capture::promptsFromText(*arguments.text, encoding);

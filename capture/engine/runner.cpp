@@ -9,6 +9,7 @@
 #include "capture/engine/model.h"
 #include "capture/engine/recorder.h"
 #include "capture/engine/run_environment.h"
+#include "capture/model/prediction.h"
 #include "core/numeric/top_k.h"
 
 #include <ATen/ATen.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 namespace moire::capture {
 
@@ -52,6 +54,16 @@ std::int32_t greedyChoice(const at::Tensor& row)
         .id;
 }
 
+/// The letter that the logits of a prompt's last row choose.
+std::string letterOf(const at::Tensor& row, const Prompt& prompt)
+{
+    const at::Tensor host = row.to(at::kCPU, at::kFloat).contiguous();
+    std::vector<float> logits;
+    for (const std::int32_t id : prompt.askedIds)
+        logits.push_back(host.data_ptr<float>()[id]);
+    return letterByLogits(logits, prompt.letters);
+}
+
 /// One batch of samples from their first pass to their last.
 class Batch
 {
@@ -66,6 +78,8 @@ public:
     {
         const ModelPlan& plan = m_model.plan();
         m_lanes.emplace_back(prompt, options, sample, static_cast<std::uint32_t>(m_lanes.size()));
+        m_prompts.push_back(&prompt);
+        m_letters.emplace_back();
         m_caches.emplace_back(
             plan.layers.size(), plan.kvHeads, plan.headDim,
             static_cast<std::int64_t>(rowsOf(prompt, options)),
@@ -77,6 +91,8 @@ public:
         return std::all_of(m_lanes.begin(), m_lanes.end(), [](const Lane& l) { return l.done(); });
     }
     const std::vector<Lane>& lanes() const { return m_lanes; }
+    /// By lane: the letter that the logits chose, "" where none was asked for.
+    const std::vector<std::string>& letters() const { return m_letters; }
 
     /// One pass of every sample that is not done. Returns its logits, rows × vocabulary; calls
     /// `generated(lane, id)` for every token chosen.
@@ -84,10 +100,19 @@ public:
     at::Tensor pass(Generated&& generated);
 
 private:
+    /// The row of a pass that ends the prompt of a lane.
+    struct AnswerRow
+    {
+        std::size_t lane;
+        std::int64_t row;
+    };
+
     const Model& m_model;
     const TapPlan& m_taps;
     TapSink* m_sink;
     std::vector<Lane> m_lanes;
+    std::vector<const Prompt*> m_prompts; ///< of each lane
+    std::vector<std::string> m_letters;
     std::vector<KvCache> m_caches;
 };
 
@@ -96,6 +121,7 @@ at::Tensor Batch::pass(Generated&& generated)
 {
     std::vector<Piece> pieces;
     std::vector<Lane*> active;
+    std::vector<AnswerRow> answers;
     StepRows step;
     std::vector<std::int32_t> targets;
     for (std::size_t i = 0; i < m_lanes.size(); ++i) {
@@ -104,6 +130,10 @@ at::Tensor Batch::pass(Generated&& generated)
         active.push_back(&m_lanes[i]);
         pieces.push_back({m_lanes[i].nextIds(), &m_caches[i]});
         const auto rows = m_lanes[i].nextRows();
+        if (m_prompts[i]->scoring == Prompt::Scoring::Logits)
+            for (std::size_t row = 0; row < rows.size(); ++row)
+                if (rows[row].position + 1 == m_prompts[i]->promptLength)
+                    answers.push_back({i, static_cast<std::int64_t>(step.rows.size() + row)});
         step.rows.insert(step.rows.end(), rows.begin(), rows.end());
         const auto next = m_lanes[i].nextTargets();
         targets.insert(targets.end(), next.begin(), next.end());
@@ -111,6 +141,8 @@ at::Tensor Batch::pass(Generated&& generated)
     if (m_sink != nullptr)
         throwIfFailed(m_sink->begin(std::move(step)));
     at::Tensor logits = Forward(m_model, m_taps, m_sink).run(pieces);
+    for (const AnswerRow& answer : answers)
+        m_letters[answer.lane] = letterOf(logits[answer.row], *m_prompts[answer.lane]);
 
     std::size_t end = 0;
     std::vector<std::int32_t> chosen(active.size(), -1);
@@ -180,10 +212,12 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
         run.recorder.askFor(sample, prompt.askedIds);
         batch.add(prompt, run.options, sample);
     }
+    std::map<trace::SampleIndex, std::string> written;
     while (!batch.done()) {
         const at::Tensor logits = batch.pass([&](const Lane& lane, std::int32_t id) {
-            throwIfFailed(
-                run.sink.addTokens(lane.sample(), tokensOf(tokenizer, std::span(&id, 1), true)));
+            const auto tokens = tokensOf(tokenizer, std::span(&id, 1), true);
+            written[lane.sample()] += tokens.front().bytes;
+            throwIfFailed(run.sink.addTokens(lane.sample(), tokens));
         });
         progress.done += static_cast<std::uint64_t>(logits.size(0));
         if (stop.stop_requested() && !batch.done()) {
@@ -192,8 +226,13 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
             return Error{Errc::Cancelled, "the run was cancelled", {}, {}};
         }
     }
-    for (const Lane& lane : batch.lanes())
-        throwIfFailed(run.sink.endSample(lane.sample(), lane.stopReason(), {}));
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+        const Lane& lane = batch.lanes()[i];
+        const std::string letter = prompts[i].scoring == Prompt::Scoring::Text
+                                       ? letterInText(written[lane.sample()], prompts[i].letters)
+                                       : batch.letters()[i];
+        throwIfFailed(run.sink.endSample(lane.sample(), lane.stopReason(), letter));
+    }
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "core/trace/records.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace moire::capture {
@@ -18,6 +19,16 @@ struct Prompt
     std::vector<std::int32_t> ids;
     std::uint32_t promptLength = 0;
     std::vector<std::int32_t> askedIds; ///< answer letters whose logits are recorded at every row
+
+    /// How the sample's prediction is found.
+    enum class Scoring
+    {
+        None,
+        Logits, ///< the letter whose askedIds' logit is largest in the prompt's last row
+        Text,   ///< the first letter that stands alone in what the model writes
+    };
+    Scoring scoring = Scoring::None;
+    std::vector<std::string> letters; ///< of the choices, in their order
 };
 
 } // namespace moire::capture

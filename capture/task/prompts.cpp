@@ -99,36 +99,6 @@ Result<trace::Sample> sampleFrom(const Json& line, const std::string& place)
     return sample;
 }
 
-/// The sample's text, made of a conversation where there is a template, and its ids.
-Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
-                                  const TextEncoding& encoding)
-{
-    if (encoding.tokenizer == nullptr)
-        return encoding.whyNoTokenizer;
-    auto text = encoding.chat->render(messages);
-    if (!text)
-        return text.error();
-    sample.text = base::validUtf8(*text);
-    auto ids = encoding.tokenizer->encodeBare(sample.text);
-    if (!ids)
-        return ids.error();
-    return promptOf(std::move(sample), *std::move(ids));
-}
-
-Result<Prompt> promptFromText(trace::Sample sample, std::string_view text,
-                              const TextEncoding& encoding)
-{
-    if (encoding.chat)
-        return promptFromMessages(std::move(sample), {{"user", std::string(text)}}, encoding);
-    if (encoding.tokenizer == nullptr)
-        return encoding.whyNoTokenizer;
-    sample.text = base::validUtf8(text);
-    auto ids = encoding.tokenizer->encode(text);
-    if (!ids)
-        return ids.error();
-    return promptOf(std::move(sample), *std::move(ids));
-}
-
 Result<std::vector<ChatMessage>> messagesFrom(const Json& list, const std::string& place)
 {
     if (!list.is_array() || list.empty())
@@ -198,6 +168,35 @@ Result<void> nameSamples(std::vector<Prompt>& prompts, const std::string& place)
 }
 
 } // namespace
+
+Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
+                                  const TextEncoding& encoding)
+{
+    if (encoding.tokenizer == nullptr)
+        return encoding.whyNoTokenizer;
+    auto text = encoding.chat->render(messages);
+    if (!text)
+        return text.error();
+    sample.text = base::validUtf8(*text);
+    auto ids = encoding.tokenizer->encodeBare(sample.text);
+    if (!ids)
+        return ids.error();
+    return promptOf(std::move(sample), *std::move(ids));
+}
+
+Result<Prompt> promptFromText(trace::Sample sample, std::string_view text,
+                              const TextEncoding& encoding)
+{
+    if (encoding.chat)
+        return promptFromMessages(std::move(sample), {{"user", std::string(text)}}, encoding);
+    if (encoding.tokenizer == nullptr)
+        return encoding.whyNoTokenizer;
+    sample.text = base::validUtf8(text);
+    auto ids = encoding.tokenizer->encode(text);
+    if (!ids)
+        return ids.error();
+    return promptOf(std::move(sample), *std::move(ids));
+}
 
 Result<std::vector<Prompt>> promptsFromText(std::string_view text, const TextEncoding& encoding)
 {

@@ -28,6 +28,12 @@ struct TextEncoding
     std::optional<ChatTemplate> chat;
 };
 
+/// A sample whose text is a conversation; `encoding` has a chat template.
+Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
+                                  const TextEncoding& encoding);
+Result<Prompt> promptFromText(trace::Sample sample, std::string_view text,
+                              const TextEncoding& encoding);
+
 /// A text as one sample.
 Result<std::vector<Prompt>> promptsFromText(std::string_view text, const TextEncoding& encoding);
 

@@ -106,15 +106,27 @@ std::string shortened(const std::string& text)
 std::string samplesText(const trace::Run& run)
 {
     const std::vector<std::uint64_t> rows = rowsPerSample(run);
-    TextTable table({Align::Left, Align::Right, Align::Right, Align::Left, Align::Left});
-    table.add({"id", "tokens", "rows", "stopped", "text"});
+    const bool questions = std::any_of(run.samples().begin(), run.samples().end(),
+                                       [](const trace::Sample& s) { return !s.label.empty(); });
+    std::vector<Align> columns{Align::Left, Align::Right, Align::Right, Align::Left, Align::Left};
+    std::vector<std::string> head{"id", "tokens", "rows", "stopped", "text"};
+    if (questions) {
+        columns.insert(columns.end() - 1, {Align::Left, Align::Left});
+        head.insert(head.end() - 1, {"label", "answer"});
+    }
+    TextTable table(columns);
+    table.add(head);
     const std::size_t shown = std::min(run.samples().size(), mostSamples);
     for (std::size_t i = 0; i < shown; ++i) {
         const trace::Sample& sample = run.samples()[i];
         const auto tokens = run.tokens(static_cast<trace::SampleIndex>(i)).size();
-        table.add({visibleText(diff::sampleName(run, static_cast<trace::SampleIndex>(i))),
-                   grouped(tokens), grouped(rows[i]), visibleText(sample.stopReason),
-                   shortened(sample.text)});
+        std::vector<std::string> cells{
+            visibleText(diff::sampleName(run, static_cast<trace::SampleIndex>(i))), grouped(tokens),
+            grouped(rows[i]), visibleText(sample.stopReason), shortened(sample.text)};
+        if (questions)
+            cells.insert(cells.end() - 1,
+                         {visibleText(sample.label), visibleText(sample.prediction)});
+        table.add(cells);
     }
     std::string text = "\nSamples\n" + table.text();
     if (run.samples().size() > shown)
