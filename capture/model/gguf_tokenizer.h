@@ -9,9 +9,9 @@
 
 namespace moire::capture {
 
-/// The BPE tokenizer (of bytes, or of characters as SentencePiece's) that a GGUF file carries. Errors: NotFound (the file has none),
-/// Unsupported (another kind, an unknown pre-tokenizer), Damaged (lists of different lengths, ids
-/// out of range).
+/// The BPE tokenizer (of bytes, or of characters as SentencePiece's) that a GGUF file carries.
+/// Errors: NotFound (the file has none), Unsupported (another kind, an unknown pre-tokenizer),
+/// Damaged (lists of different lengths, ids out of range).
 Result<BpeDefinition> bpeFromGguf(const GgufFile& file);
 
 } // namespace moire::capture

@@ -143,7 +143,8 @@ void PromptsTest::badLinesAreRefused_data()
     QTest::newRow("two values") << QByteArray("{\"text\": \"a\"} {}") << QByteArray("line 1");
     QTest::newRow("not an object") << QByteArray("[1]") << QByteArray("not an object");
     QTest::newRow("neither") << QByteArray("{\"id\": \"x\"}") << QByteArray("neither");
-    QTest::newRow("both") << QByteArray("{\"text\": \"a\", \"ids\": [1]}") << QByteArray("more than one");
+    QTest::newRow("both") << QByteArray("{\"text\": \"a\", \"ids\": [1]}")
+                          << QByteArray("more than one");
     QTest::newRow("text a number") << QByteArray("{\"text\": 1}") << QByteArray("text");
     QTest::newRow("ids a number") << QByteArray("{\"ids\": 1}") << QByteArray("ids");
     QTest::newRow("id half") << QByteArray("{\"ids\": [1.5]}") << QByteArray("whole number");
