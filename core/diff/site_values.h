@@ -47,6 +47,20 @@ public:
     std::optional<double> targetValue(std::uint32_t element) const;
     /// Bits differ (value, where the dtypes do), or there is no counterpart.
     bool differs(std::uint32_t element) const;
+    /// Calls `take(reference, target)` with the values of every element that differs and has a
+    /// counterpart, in order.
+    template <class Take>
+    void eachDifferent(Take take) const
+    {
+        for (std::uint32_t i = 0; i < width(); ++i) {
+            const auto bits = targetBits(i);
+            const std::uint64_t ours = referenceBits(i);
+            if (!bits || (sameType() && *bits == ours))
+                continue;
+            take(numeric::toDouble(ours, m_reference.dtype),
+                 numeric::toDouble(*bits, m_target.dtype));
+        }
+    }
     /// Value classes differ, the sign of zero left out; false without a counterpart.
     bool classDiffers(std::uint32_t element) const;
     /// NaN, +Inf, −Inf or finite on one side only.

@@ -134,21 +134,18 @@ std::vector<const Criterion*> elementwiseCriteria(const trace::Run& reference,
 ElementwiseCell checkElements(const SiteValues& values, const Criterion& criterion)
 {
     ElementwiseCell cell;
-    for (std::uint32_t i = 0; i < values.width(); ++i) {
-        if (!values.differs(i))
-            continue;
-        const double r = values.referenceValue(i);
-        const auto t = values.targetValue(i);
-        if (!t || (std::isnan(r) && std::isnan(*t)))
-            continue; // of an expert that the target did not choose: nothing to hold it against
-        const double distance = std::fabs(*t - r);
+    // An expert that the target did not choose has nothing to be held against.
+    values.eachDifferent([&](double r, double t) {
+        if (r == t || (std::isnan(r) && std::isnan(t)))
+            return;
+        const double distance = std::fabs(t - r);
         const double allowed = criterion.atol + criterion.bound * std::fabs(r);
         if (!(distance <= allowed) || !std::isfinite(distance))
             ++cell.beyond;
         const double ratio = distance == 0 ? 0 : distance / allowed;
         cell.largest = std::max(
             cell.largest, std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
-    }
+    });
     return cell;
 }
 

@@ -119,13 +119,56 @@ FloatLayout layoutOf(DType dtype)
     }
 }
 
+namespace {
+
+template <class Word>
+Word read(const std::byte* data)
+{
+    Word word = 0;
+    std::memcpy(&word, data, sizeof(word));
+    return word;
+}
+
+} // namespace
+
 std::uint64_t bitsAt(const std::byte* data, DType dtype, std::size_t i)
 {
-    const std::size_t size = sizeOf(dtype);
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, data + i * size, size);
-    return bits;
+    // A size known to the compiler makes each a single load.
+    switch (sizeOf(dtype)) {
+    case 1:
+        return read<std::uint8_t>(data + i);
+    case 2:
+        return read<std::uint16_t>(data + i * 2);
+    case 4:
+        return read<std::uint32_t>(data + i * 4);
+    default:
+        return read<std::uint64_t>(data + i * 8);
+    }
 }
+
+namespace {
+
+/// A NaN without its payload.
+double finiteOr(float value)
+{
+    return std::isnan(value) ? std::copysign(std::numeric_limits<double>::quiet_NaN(), value)
+                             : double{value};
+}
+
+/// Exponent and mantissa of an fp16 in the places of an fp32, whose bias is 112 larger; the product
+/// is exact, of subnormals too.
+double fromHalf(std::uint32_t bits)
+{
+    constexpr std::uint32_t largestFinite = 0x7BFF;
+    constexpr std::uint32_t infinity = 0x7F800000;
+    constexpr unsigned moreMantissa = 13;
+    const std::uint32_t size = (bits & 0x7FFFU) << moreMantissa;
+    const float value = (bits & 0x7FFFU) > largestFinite ? std::bit_cast<float>(infinity | size)
+                                                         : std::bit_cast<float>(size) * 0x1p112F;
+    return finiteOr((bits & 0x8000U) != 0 ? -value : value);
+}
+
+} // namespace
 
 double toDouble(std::uint64_t bits, DType dtype)
 {
@@ -145,6 +188,10 @@ double toDouble(std::uint64_t bits, DType dtype)
         return std::bit_cast<double>(bits);
     case DType::FP32:
         return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case DType::BF16:
+        return finiteOr(std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xFFFFU) << 16U));
+    case DType::FP16:
+        return fromHalf(static_cast<std::uint32_t>(bits & 0xFFFFU));
     default:
         break;
     }
