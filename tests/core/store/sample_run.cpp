@@ -4,8 +4,11 @@
 #include "tests/core/store/sample_run.h"
 
 #include "core/numeric/digest.h"
+#include "core/numeric/top_k.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -45,6 +48,34 @@ std::vector<std::byte> randomElements(Bits& bits, DType dtype, std::size_t count
         for (std::byte& b : bytes)
             b &= std::byte{1};
     return bytes;
+}
+
+void append(std::vector<std::byte>& bytes, float value, DType dtype)
+{
+    const std::uint32_t word =
+        dtype == DType::BF16 ? numeric::bf16FromFloat(value) : std::bit_cast<std::uint32_t>(value);
+    const std::size_t at = bytes.size();
+    bytes.resize(at + numeric::sizeOf(dtype));
+    std::memcpy(bytes.data() + at, &word, numeric::sizeOf(dtype));
+}
+
+/// The best experts of random logits and their softmax: what verify() takes for sound.
+void addRoute(Bits& bits, const trace::RouterLayer& router, trace::RoutingBlock& routing)
+{
+    constexpr float scale = 2048; // real() is within 8192 of 0
+    std::vector<float> logits(router.experts);
+    for (float& logit : logits) {
+        logit = bits.real() / scale;
+        append(routing.logits, logit, router.logitType);
+    }
+    const auto best = numeric::topK(logits.data(), logits.size(), router.chosen);
+    float sum = 0;
+    for (const numeric::Ranked& entry : best)
+        sum += std::exp(entry.value - best[0].value);
+    for (const numeric::Ranked& entry : best) {
+        routing.ids.push_back(entry.id);
+        append(routing.weights, std::exp(entry.value - best[0].value) / sum, router.weightType);
+    }
 }
 
 } // namespace
@@ -116,11 +147,8 @@ trace::RowBlock randomBlock(const trace::RunHeader& header, trace::SampleIndex s
         block.values.push_back(randomElements(bits, tap.dtype, std::size_t{rows} * tap.width));
     for (const trace::RouterLayer& router : header.routers) {
         trace::RoutingBlock routing;
-        for (std::uint32_t i = 0; i < rows * router.chosen; ++i)
-            routing.ids.push_back(static_cast<std::int32_t>(bits.next() % router.experts));
-        routing.weights =
-            randomElements(bits, router.weightType, std::size_t{rows} * router.chosen);
-        routing.logits = randomElements(bits, router.logitType, std::size_t{rows} * router.experts);
+        for (std::uint32_t r = 0; r < rows; ++r)
+            addRoute(bits, router, routing);
         for (std::uint32_t i = 0; router.hasScores && i < rows * router.experts; ++i)
             routing.scores.push_back(bits.real());
         block.routing.push_back(std::move(routing));
