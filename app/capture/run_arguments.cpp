@@ -114,13 +114,32 @@ void addTokens(CLI::App& command, RunArguments& a, const char* group)
         ->check(wholeNumber(0, largestCount))
         ->capture_default_str()
         ->group(group);
+    command
+        .add_option("--temperature", o.sampling.temperature,
+                    "Of sampling; 0 takes the best token (default: 0)")
+        ->type_name("T")
+        ->group(group);
+    command.add_option("--sample-top-k", o.sampling.topK, "Sample among the K best (default: all)")
+        ->type_name("K")
+        ->check(wholeNumber(1, largestCount))
+        ->group(group);
+    command
+        .add_option("--top-p", o.sampling.topP,
+                    "Sample among the fewest that together have probability P (default: 1)")
+        ->type_name("P")
+        ->group(group);
+    command
+        .add_option("--min-p", o.sampling.minP,
+                    "Sample among those with at least P of the best one's probability (default: 0)")
+        ->type_name("P")
+        ->group(group);
     command.add_flag("--ignore-eos", o.ignoreEnd, "Generate on after an end token")->group(group);
     command.add_option("--batch", o.batch, "Samples a forward pass")
         ->type_name("N")
         ->check(wholeNumber(1, largestCount))
         ->capture_default_str()
         ->group(group);
-    command.add_option("--seed", o.seed, "Recorded; greedy decoding does not use it")
+    command.add_option("--seed", o.seed, "Of sampling (default: 0)")
         ->type_name("N")
         ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()))
         ->group(group);
@@ -178,6 +197,11 @@ Result<void> checkInputs(const RunArguments& a)
         return invalid(
             "--max-new does not go with --replay-from, which takes the tokens as they are",
             "Leave one of the two out");
+    if (auto checked = a.options.sampling.check(); !checked)
+        return checked;
+    if (!a.options.sampling.greedy() && a.options.maxNew == 0 && !(a.task && a.chat))
+        return invalid("--temperature is about generated tokens",
+                       "Say how many with --max-new, or leave it out");
     if (a.construction == "once" && a.options.maxNew > 0)
         return invalid("--construction once is for scored tokens, not for generated ones",
                        "Leave it out, or --max-new");

@@ -97,7 +97,7 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
                                       options.threads == 0 ? defaultThreads() : options.threads));
     environment.set(env::batchSize, std::int64_t{options.batch});
     environment.set(env::seed, static_cast<std::int64_t>(options.seed));
-    environment.set(env::sampling, std::string("greedy"));
+    environment.set(env::sampling, options.sampling.text());
     environment.set(env::replay, std::string(scoresOnly ? "forced" : "free"));
     // A free run decodes token by token: what a forced run calls steps.
     environment.set(

@@ -45,13 +45,14 @@ std::vector<trace::Token> tokensOf(const Tokenizer* tokenizer, std::span<const s
     return tokens;
 }
 
-/// The largest logit of a row, ties to the lowest id.
-std::int32_t greedyChoice(const at::Tensor& row)
+/// The token that a row's logits choose: greedily the largest, ties to the lowest id.
+std::int32_t chosenToken(const at::Tensor& row, const Sampling& sampling, const Draw& draw)
 {
     const at::Tensor host = row.to(at::kCPU, at::kFloat).contiguous();
-    return numeric::topK(host.data_ptr<float>(), static_cast<std::size_t>(host.numel()), 1)
-        .front()
-        .id;
+    const std::span logits(host.data_ptr<float>(), static_cast<std::size_t>(host.numel()));
+    if (!sampling.greedy())
+        return sampleToken(logits, sampling, draw);
+    return numeric::topK(logits.data(), logits.size(), 1).front().id;
 }
 
 /// The letter that the logits of a prompt's last row choose.
@@ -68,21 +69,22 @@ std::string letterOf(const at::Tensor& row, const Prompt& prompt)
 class Batch
 {
 public:
-    Batch(const Model& model, const TapPlan& taps, TapSink* sink)
+    Batch(const Model& model, const TapPlan& taps, const RunOptions& options, TapSink* sink)
         : m_model(model)
         , m_taps(taps)
+        , m_options(options)
         , m_sink(sink)
     {}
 
-    void add(const Prompt& prompt, const RunOptions& options, trace::SampleIndex sample)
+    void add(const Prompt& prompt, trace::SampleIndex sample)
     {
         const ModelPlan& plan = m_model.plan();
-        m_lanes.emplace_back(prompt, options, sample, static_cast<std::uint32_t>(m_lanes.size()));
+        m_lanes.emplace_back(prompt, m_options, sample, static_cast<std::uint32_t>(m_lanes.size()));
         m_prompts.push_back(&prompt);
         m_letters.emplace_back();
         m_caches.emplace_back(
             plan.layers.size(), plan.kvHeads, plan.headDim,
-            static_cast<std::int64_t>(rowsOf(prompt, options)),
+            static_cast<std::int64_t>(rowsOf(prompt, m_options)),
             at::TensorOptions(m_model.embedding().scalar_type()).device(m_model.device()));
     }
 
@@ -109,6 +111,7 @@ private:
 
     const Model& m_model;
     const TapPlan& m_taps;
+    const RunOptions& m_options;
     TapSink* m_sink;
     std::vector<Lane> m_lanes;
     std::vector<const Prompt*> m_prompts; ///< of each lane
@@ -122,6 +125,7 @@ at::Tensor Batch::pass(Generated&& generated)
     std::vector<Piece> pieces;
     std::vector<Lane*> active;
     std::vector<AnswerRow> answers;
+    std::vector<std::uint32_t> lastPositions;
     StepRows step;
     std::vector<std::int32_t> targets;
     for (std::size_t i = 0; i < m_lanes.size(); ++i) {
@@ -130,6 +134,7 @@ at::Tensor Batch::pass(Generated&& generated)
         active.push_back(&m_lanes[i]);
         pieces.push_back({m_lanes[i].nextIds(), &m_caches[i]});
         const auto rows = m_lanes[i].nextRows();
+        lastPositions.push_back(rows.back().position);
         if (m_prompts[i]->scoring == Prompt::Scoring::Logits)
             for (std::size_t row = 0; row < rows.size(); ++row)
                 if (rows[row].position + 1 == m_prompts[i]->promptLength)
@@ -148,8 +153,12 @@ at::Tensor Batch::pass(Generated&& generated)
     std::vector<std::int32_t> chosen(active.size(), -1);
     for (std::size_t i = 0; i < active.size(); ++i) {
         end += pieces[i].ids.size();
-        if (active[i]->generatesNext())
-            targets[end - 1] = chosen[i] = greedyChoice(logits[static_cast<std::int64_t>(end) - 1]);
+        if (!active[i]->generatesNext())
+            continue;
+        const Draw draw{m_options.seed, static_cast<std::uint32_t>(indexOf(active[i]->sample())),
+                        lastPositions[i]};
+        targets[end - 1] = chosen[i] =
+            chosenToken(logits[static_cast<std::int64_t>(end) - 1], m_options.sampling, draw);
     }
     if (m_sink != nullptr) {
         throwIfFailed(m_sink->logits(logits, targets));
@@ -206,11 +215,11 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
                       base::Progress& progress)
 {
     const Tokenizer* tokenizer = run.checkpoint.tokenizer.get();
-    Batch batch(run.model, run.taps, &run.recorder);
+    Batch batch(run.model, run.taps, run.options, &run.recorder);
     for (const Prompt& prompt : prompts) {
         const auto sample = beginSample(run.sink, prompt, tokenizer);
         run.recorder.askFor(sample, prompt.askedIds);
-        batch.add(prompt, run.options, sample);
+        batch.add(prompt, sample);
     }
     std::map<trace::SampleIndex, std::string> written;
     while (!batch.done()) {
@@ -240,8 +249,8 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
 at::Tensor logitsOf(const Model& model, const TapPlan& taps, const Prompt& prompt,
                     const RunOptions& options, TapSink* sink)
 {
-    Batch batch(model, taps, sink);
-    batch.add(prompt, options, trace::SampleIndex{0});
+    Batch batch(model, taps, options, sink);
+    batch.add(prompt, trace::SampleIndex{0});
     std::vector<at::Tensor> parts;
     while (!batch.done())
         parts.push_back(batch.pass([](const Lane&, std::int32_t) {}).to(at::kCPU));

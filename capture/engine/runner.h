@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/engine/sampler.h"
 #include "capture/model/checkpoint.h"
 #include "capture/model/prompt.h"
 #include "core/base/progress.h"
@@ -31,10 +32,11 @@ struct RunOptions
     ExpertOrder expertOrder = ExpertOrder::AscendingId; ///< of a mixture's sum
     std::uint32_t topK = 64;
     std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free)
+    Sampling sampling;        ///< how they are chosen
     bool ignoreEnd = false;
     std::uint32_t batch = 1;
-    unsigned threads = 0; ///< 0 = the library's default
-    std::uint64_t seed = 0;
+    unsigned threads = 0;   ///< 0 = the library's default
+    std::uint64_t seed = 0; ///< of the sampling
     bool observerCheck = false;
     bool digestWeights = true; ///< planRun reads all weights for it; a dry run need not
 };
@@ -64,7 +66,7 @@ Result<std::shared_ptr<const Model>> loadModel(const Checkpoint& checkpoint,
 
 /// Runs every prompt and records into `sink`, from beginSample to finish. Rows: T + N − 1 a sample.
 /// With stop requested it ends after the current forward pass with Cancelled, without finish().
-/// Greedy choice: the largest logit, ties to the lowest id.
+/// Greedy choice: the largest logit, ties to the lowest id; else sampleToken() (sampler.h).
 Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const RunOptions& options,
                       const RunPlan& plan, std::span<const Prompt> prompts, trace::RunSink& sink,
                       std::stop_token stop, base::Progress& progress);

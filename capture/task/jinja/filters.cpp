@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <ctime>
+#include <cstdint>
 #include <map>
 
 namespace moire::capture::jinja {
@@ -268,8 +268,8 @@ Value reversedOf(const Value& value)
 
 Value absolute(const Value& value)
 {
-    if (value.isInteger())
-        return std::max(value.integer(), -std::max(value.integer(), -INT64_MAX));
+    if (value.isInteger()) // the lowest has no positive counterpart
+        return std::abs(std::max(value.integer(), -INT64_MAX));
     if (!value.isNumber())
         throw Failure("abs needs a number and not " + value.kind());
     return std::abs(value.number());

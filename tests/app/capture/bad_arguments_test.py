@@ -22,6 +22,15 @@ class BadArguments(CaptureCase):
     def test_unknown_option(self):
         self.run_refused("--text", "a", "--colour", says="--colour")
 
+    def test_sampling(self):
+        generated = ("--text", "a", "--max-new", "2")
+        self.run_refused("--text", "a", "--temperature", "1", says="about generated tokens")
+        self.run_refused(*generated, "--top-p", "0.5", says="about sampling")
+        for option, value in (("--temperature", "-1"), ("--temperature", "nan"), ("--top-p", "0"), ("--top-p", "1.1"),
+                              ("--min-p", "2"), ("--sample-top-k", "0"), ("--temperature", "warm")):
+            temperature = () if option == "--temperature" else ("--temperature", "1")
+            self.run_refused(*generated, *temperature, option, value, says=".")
+
     def test_no_model(self):
         self.refused("run", says="MODEL")
         self.refused("taps", says="MODEL")

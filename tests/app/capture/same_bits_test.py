@@ -32,6 +32,14 @@ class SameBits(CaptureCase):
                 other = self.run_model("other", *arguments, "--batch", batch, "--threads", threads)
                 self.assert_bitwise_equal(one, other)
 
+    def test_sampling_does_not_depend_on_the_batch(self):
+        run = ("--prompts", self.prompts([{"text": t} for t in ("The", "Two fine", "A")]), "--max-new", "8", "--ignore-eos", "--arithmetic", "ordered", "--taps", "lm_head.out",
+               "--temperature", "1.2", "--top-p", "0.9")
+        one = self.run_model("one", *run, "--seed", "3")
+        self.assert_bitwise_equal(one, self.run_model("three", *run, "--seed", "3", "--batch", "3"))
+        self.assertEqual(self.info(one)["environment"]["run.sampling"], "temperature 1.2, top-p 0.9")
+        self.assertNotEqual(self.compare(one, self.run_model("other", *run, "--seed", "4"))[0], 0)
+
     def test_ordered_steps_equal_the_free_run(self):
         free = self.run_model("free", "--prompts", self.prompts(), "--arithmetic", "ordered", "--max-new", "6", "--ignore-eos")
         steps = self.run_model("steps", "--replay-from", free, "--arithmetic", "ordered")
