@@ -28,9 +28,10 @@ import numpy as np
 PROMPT = "The model's first layer: 1024 rows, où est-ce? 🙂"
 STEPS = 24
 STYLES = ("hub4", "v5")
-# Mixtures of experts with wide router margins first: a narrow one flips between any two orders of summation.
+# Mixtures of experts with wide router margins first: a narrow one flips between any two orders of summation. (Seed 1 of the
+# odd qwen3_moe has a tie at which transformers' own two orders of adding experts go on to choose different ones.)
 SEEDS = {("olmoe", "small"): (11, 1, 2), ("olmoe", "odd"): (44, 1, 2), ("qwen2_moe", "small"): (16, 1, 2),
-         ("qwen2_moe", "odd"): (21, 1, 2), ("qwen3_moe", "small"): (58, 1, 2), ("qwen3_moe", "odd"): (29, 1, 2),
+         ("qwen2_moe", "odd"): (21, 1, 2), ("qwen3_moe", "small"): (58, 1, 2), ("qwen3_moe", "odd"): (29, 2, 7),
          ("mixtral", "small"): (46, 1, 2), ("mixtral", "odd"): (10, 1, 2)}
 FAMILIES = ("llama", "smollm2", "mistral", "qwen2", "qwen3", "olmo", "olmo2", "olmoe", "qwen2_moe", "qwen3_moe", "mixtral",
             "jais2", "gpt2", "llama linear", "llama dynamic", "llama yarn", "llama yarn mscale")
@@ -155,6 +156,12 @@ def table(lines):
     return "\n".join(text) + "\n"
 
 
+def summary(lines):
+    near = sum(line["bf16 equal"] >= 97 for line in lines)
+    return (f"\nfp32: worst tap {max(line['fp32 worst'] for line in lines):.1e}. bf16: {near} of {len(lines)} models have at least 97 % "
+            f"of all values equal, the one with fewest {min(line['bf16 equal'] for line in lines):.1f} %.\n")
+
+
 def check_one(task):
     a, family, dims, seed = task
     global checker
@@ -182,7 +189,7 @@ def main():
             print(table(lines).splitlines()[-1], flush=True)
     if a.write:
         text = a.write.read_text()
-        a.write.write_text(text.partition("| family | dims |")[0] + table(lines))
+        a.write.write_text(text.partition("| family | dims |")[0] + table(lines) + summary(lines))
     return 1 if any(line["failures"] for line in lines) else 0
 
 
