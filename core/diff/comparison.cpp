@@ -3,6 +3,7 @@
 
 #include "core/diff/comparison.h"
 
+#include "core/diff/element_histograms.h"
 #include "core/diff/fold_view.h"
 #include "core/diff/report_parts.h"
 #include "core/diff/row_comparer.h"
@@ -10,6 +11,7 @@
 #include "core/diff/sample_name.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,6 +44,9 @@ struct Comparison::State
     {
         if (options.grid && !grid)
             grid = std::make_shared<std::vector<Site>>(records.size() * alignment->taps.size());
+        if (!options.firstOnly && reference->header().level == trace::Level::Full
+            && target->header().level == trace::Level::Full)
+            counted = headPair(*reference, *alignment);
     }
 
     trace::RunPointer reference;
@@ -52,6 +57,8 @@ struct Comparison::State
     std::shared_ptr<std::vector<Site>> grid; ///< rows × taps, shared by siblings; or null
     std::vector<std::shared_ptr<const RowRecord>> records; ///< parallel to alignment->rows
     std::shared_ptr<const RowRecord> equalRecord;          ///< what all rows passed over share
+    std::optional<std::size_t> counted; ///< the tap pair of the logits, where its values are read
+    ElementHistograms elements;         ///< of that, over the rows compared
 
     std::span<Site> sitesOf(std::size_t row) const
     {
@@ -60,6 +67,7 @@ struct Comparison::State
     }
     Result<std::shared_ptr<const RowRecord>> compare(std::size_t row);
     std::shared_ptr<const RowRecord> equal();
+    Result<void> count(std::size_t row, ElementHistograms& counts) const;
     void take(std::size_t row, const State& other);
     FoldView view() const;
     void describeGrid(Report& report) const;
@@ -97,6 +105,13 @@ std::shared_ptr<const RowRecord> Comparison::State::equal()
     alone->record.sites = alone->sites;
     equalRecord = std::shared_ptr<const RowRecord>(alone, &alone->record);
     return equalRecord;
+}
+
+Result<void> Comparison::State::count(std::size_t row, ElementHistograms& counts) const
+{
+    return counted ? countElements(*reference, *target, alignment->rows[row],
+                                   alignment->taps[*counted], counts)
+                   : Result<void>();
 }
 
 /// A row that another fold has compared; its sites are copied where the memory is another.
@@ -173,6 +188,8 @@ Result<void> Comparison::add(std::size_t begin, std::size_t end)
         auto record = m_state->compare(row);
         if (!record)
             return record.error();
+        if (auto counted = m_state->count(row, m_state->elements); !counted)
+            return counted;
         m_state->records[row] = std::move(*record);
     }
     return {};
@@ -180,14 +197,22 @@ Result<void> Comparison::add(std::size_t begin, std::size_t end)
 
 void Comparison::merge(Comparison&& other)
 {
-    for (std::size_t row = 0; row < m_state->records.size(); ++row)
-        if (m_state->records[row] == nullptr && other.m_state->records[row] != nullptr)
+    m_state->elements.merge(other.m_state->elements);
+    for (std::size_t row = 0; row < m_state->records.size(); ++row) {
+        if (other.m_state->records[row] == nullptr)
+            continue;
+        if (m_state->records[row] == nullptr) {
             m_state->take(row, *other.m_state);
+        } else if (ElementHistograms twice; m_state->count(row, twice)) {
+            m_state->elements.remove(twice);
+        }
+    }
 }
 
 Report Comparison::report() const&
 {
     Report report = buildReport(m_state->view());
+    addElementQuantiles(m_state->elements, report.measures);
     if (!m_state->options.grid)
         return report;
     m_state->describeGrid(report);
@@ -198,6 +223,7 @@ Report Comparison::report() const&
 Report Comparison::report() &&
 {
     Report report = buildReport(m_state->view());
+    addElementQuantiles(m_state->elements, report.measures);
     if (!m_state->options.grid)
         return report;
     m_state->describeGrid(report);

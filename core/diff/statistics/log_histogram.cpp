@@ -21,6 +21,13 @@ void LogHistogram::merge(const LogHistogram& other)
             addToBin(bin, other.m_counts[bin]);
 }
 
+void LogHistogram::remove(const LogHistogram& other)
+{
+    for (std::size_t bin = 0; bin < other.m_counts.size(); ++bin)
+        m_counts[bin] -= other.m_counts[bin];
+    m_total -= other.m_total;
+}
+
 std::optional<double> LogHistogram::quantile(double q) const
 {
     if (m_total == 0)

@@ -40,6 +40,8 @@ public:
         m_total += count;
     }
     void merge(const LogHistogram& other);
+    /// Takes counts away that were merged before.
+    void remove(const LogHistogram& other);
 
     std::uint64_t total() const { return m_total; }
     std::uint64_t count(std::size_t bin) const { return m_counts.empty() ? 0 : m_counts[bin]; }

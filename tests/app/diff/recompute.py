@@ -138,6 +138,14 @@ def mean_measure(positions, values, by_position=True):
     return out
 
 
+def element_quantiles(sizes):
+    """Over single elements: the ⌈q·n⌉-th smallest; the report is right to 1 % and knows none beyond fp32."""
+    ordered = np.sort(np.asarray(sizes, LD))
+    places = {q: max(int(np.ceil(PERCENTILES[q] * len(ordered))), 1) - 1 for q in ("50", "90", "95", "99", "99.9")}
+    return {f"elements_{q}_percent": ordered[i] for q, i in places.items()
+            if len(ordered) and ordered[i] < np.finfo(np.float32).max}
+
+
 def element_measures(ref, tgt, tap, pairs, full):
     """A1, A3, A4, A6, A7, B1, B2, B4, B5 of one tap."""
     a, b = [p[2] for p in pairs], [p[3] for p in pairs]
@@ -181,6 +189,10 @@ def element_measures(ref, tgt, tap, pairs, full):
         rows = [x for x in (half_square_distance(x, y) for x, y in zip(rf, tf)) if np.isfinite(x)]
         out["B5"] = {"value": cosine, "n": count, "percentiles": summary(rows)}
     if full:
+        if "B2" in out:
+            out["B2"]["parameters"].update(element_quantiles(np.abs(d[finite])))
+        if "A4" in out:
+            out["A4"]["parameters"].update(element_quantiles(distance[~(np.isnan(r) | np.isnan(t))]))
         if "B1" in out:
             out["B1"]["by_position"] = ratio_curve(positions, squares, finite.sum(1))
             out["B2"]["by_position"] = curve(positions, np.abs(d).max(1), max)
