@@ -19,7 +19,7 @@ usage: ./moire.sh COMMAND [--no-install]
   demo [smollm2|moe]       captures a model twice and shows where the two runs part
   build                    builds the programs into build/bin/
   test [--full]            builds and runs all tests (--full: their long versions, and more presets)
-  bench [NAME] [--json F]  prints every performance figure (or those of NAME: compare, logits, store, first, engine, window)
+  bench [NAME] [--json F]  prints every performance figure (or those of NAME: compare, logits, growth, store, first, engine, window)
   help                     this text
 
 Missing system packages are installed by apt (with sudo where you are not root), Python packages by pip
