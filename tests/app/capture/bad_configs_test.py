@@ -102,7 +102,7 @@ class BadConfigs(CaptureCase):
                              (lambda t: t["model"].update(merges=["one"]), "merge"),
                              (lambda t: t["model"].update(merges=[["no such", "tokens"]]), "merge|token"),
                              (lambda t: t["model"].update(type="WordPiece"), "WordPiece"),
-                             (lambda t: t.update(pre_tokenizer={"type": "Metaspace"}), "Metaspace"),
+                             (lambda t: t.update(pre_tokenizer={"type": "BertPreTokenizer"}), "BertPreTokenizer"),
                              (lambda t: t.update(pre_tokenizer={}), "tokenizer"),
                              (lambda t: t.update(added_tokens=[{"id": -1, "content": "x"}]), "tokenizer|id|token")):
             said = says
