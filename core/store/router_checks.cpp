@@ -21,19 +21,16 @@ constexpr double roundedShare = 0.05;   ///< of the weights' sum
 std::vector<double> numbersOf(const std::byte* line, numeric::DType dtype, std::size_t count)
 {
     std::vector<double> numbers(count);
-    const std::size_t size = numeric::sizeOf(dtype);
-    for (std::size_t i = 0; i < count; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, line + i * size, size);
-        numbers[i] = numeric::toDouble(bits, dtype);
-    }
+    for (std::size_t i = 0; i < count; ++i)
+        numbers[i] = numeric::toDouble(numeric::bitsAt(line, dtype, i), dtype);
     return numbers;
 }
 
 std::vector<std::int32_t> idsOf(const std::byte* line, std::size_t count)
 {
     std::vector<std::int32_t> ids(count);
-    std::memcpy(ids.data(), line, count * sizeof(std::int32_t));
+    if (count > 0) // a damaged file may say that no expert was chosen; there are no bytes then
+        std::memcpy(ids.data(), line, count * sizeof(std::int32_t));
     return ids;
 }
 
