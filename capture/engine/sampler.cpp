@@ -26,18 +26,18 @@ std::string shortest(double value)
 
 struct Candidate
 {
-    double weight; ///< first the logit over the temperature, then its exponential
+    double weight; ///< first the logit, then its probability over the likeliest one's
     std::int32_t id;
 };
 
 /// The likeliest first; NaN left out.
-std::vector<Candidate> ordered(std::span<const float> logits, double temperature)
+std::vector<Candidate> ordered(std::span<const float> logits)
 {
     std::vector<Candidate> all;
     all.reserve(logits.size());
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isnan(logits[i]))
-            all.push_back({logits[i] / temperature, static_cast<std::int32_t>(i)});
+            all.push_back({logits[i], static_cast<std::int32_t>(i)});
     std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
         return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
     });
@@ -45,11 +45,12 @@ std::vector<Candidate> ordered(std::span<const float> logits, double temperature
 }
 
 /// Turns logits into weights, the largest 1.
-void exponentiate(std::vector<Candidate>& candidates)
+void exponentiate(std::vector<Candidate>& candidates, double temperature)
 {
     const double largest = candidates.front().weight;
     for (Candidate& candidate : candidates) // ∞ − ∞ would be no number
-        candidate.weight = candidate.weight == largest ? 1 : std::exp(candidate.weight - largest);
+        candidate.weight =
+            candidate.weight == largest ? 1 : std::exp((candidate.weight - largest) / temperature);
 }
 
 void keepTopK(std::vector<Candidate>& candidates, std::uint32_t count)
@@ -127,11 +128,11 @@ double uniformOf(const Draw& draw)
 std::int32_t sampleToken(std::span<const float> logits, const Sampling& sampling, const Draw& draw)
 {
     assert(!sampling.greedy());
-    std::vector<Candidate> candidates = ordered(logits, sampling.temperature);
+    std::vector<Candidate> candidates = ordered(logits);
     if (candidates.empty())
         return 0;
     keepTopK(candidates, sampling.topK);
-    exponentiate(candidates);
+    exponentiate(candidates, sampling.temperature);
     keepTopP(candidates, sampling.topP);
     std::erase_if(candidates, [&](const Candidate& c) { return c.weight < sampling.minP; });
     const double bound = uniformOf(draw) * sumOf(candidates);

@@ -40,10 +40,10 @@ struct Draw
 /// and {position, 0, sample, 0} as counter.
 double uniformOf(const Draw& draw);
 
-/// An id by its probability among those that the filters leave, in fp64: weights exp(logit / T −
-/// largest), summed in descending order (equal ones by ascending id); the first id at which the sum
-/// exceeds the uniform number times the whole. NaN counts as −∞; of +∞ logits each is as likely.
-/// Id 0 when no logit is a number. `sampling` is not greedy.
+/// An id by its probability among those that the filters leave, in fp64: weights exp((logit −
+/// largest) / T), summed in descending order (equal ones by ascending id); the first id at which
+/// the sum exceeds the uniform number times the whole. NaN counts as −∞; of +∞ logits each is as
+/// likely. Id 0 when no logit is a number. `sampling` is not greedy.
 std::int32_t sampleToken(std::span<const float> logits, const Sampling& sampling, const Draw& draw);
 
 } // namespace moire::capture

@@ -121,7 +121,8 @@ void SamplerTest::strangeLogits()
     QVERIFY(std::abs(found.at(0) - 0.5) < tolerance);
     // Ties with the k-th stay, as in transformers.
     QCOMPARE(shares({1.0F, 1.0F, 1.0F, 0.0F}, {1.0, 2, 1, 0}).size(), std::size_t{3});
-    // Large logits do not overflow.
+    // Neither large logits nor a tiny temperature overflow.
+    QCOMPARE(sampleToken(std::vector<float>{1.0F, 2.0F, 1.5F}, {1e-300, 0, 1, 0}, {}), 1);
     QCOMPARE(sampleToken(std::vector<float>{3e38F, -3e38F}, {1e-3, 0, 1, 0}, {}), 0);
 }
 
