@@ -3,6 +3,7 @@
 
 #include "capture/device/ordered_linear.h"
 
+#include "capture/device/panel_product.h"
 #include "capture/device/storage.h"
 
 #include <algorithm>
@@ -15,27 +16,20 @@
 #define HWY_TARGET_INCLUDE "capture/device/ordered_linear.cpp"
 #include "core/numeric/simd_policy.h"
 #include <hwy/foreach_target.h>
-#include "capture/device/tile_inl.h"
+#include "capture/device/panel_product_inl.h"
 // clang-format on
 
 #ifndef MOIRE_CAPTURE_DEVICE_ORDERED_LINEAR_ONCE
 #define MOIRE_CAPTURE_DEVICE_ORDERED_LINEAR_ONCE
 namespace moire::capture::device {
 
-/// Steps of the inner index between which sums go through memory: keeps a panel in the first-level
-/// cache. Does not change bits.
-inline constexpr std::size_t blockDepth = 256;
 inline constexpr std::size_t blockTiles = 24; ///< most tiles of rows in one piece of work
 inline constexpr std::size_t blockPanels = 8; ///< most panels
 
-/// One piece of work: some tiles of rows × some panels of outputs.
+/// One piece of work and where it goes.
 struct LinearPiece
 {
-    const PackedLinear* weight;
-    const float* left; ///< all rows as tiles: inputs × 6, the last one inputs × (rest)
-    std::size_t rows;
-    std::size_t tileBegin, tileEnd;
-    std::size_t panelBegin, panelEnd;
+    PanelProduct product;
     void* out;
     numeric::DType outType;
     std::size_t outStride;
@@ -47,80 +41,16 @@ struct LinearPiece
 HWY_BEFORE_NAMESPACE();
 namespace moire::capture::device::HWY_NAMESPACE {
 
-template <class T>
-void widenPanel(const T* panel, std::size_t depth, float* out)
-{
-    const FloatTag d;
-    for (std::size_t k = 0; k < depth; ++k) {
-        FloatVector columns[vectorsPerGroup];
-        loadColumns(panel + k * stripes, columns);
-        for (std::size_t v = 0; v < vectorsPerGroup; ++v)
-            hn::Store(columns[v], d, out + k * stripes + v * lanes);
-    }
-}
-
-template <class T>
-void accumulate(const LinearPiece& piece, float* sums)
-{
-    const PackedLinear& weight = *piece.weight;
-    const std::size_t inputs = weight.inputs();
-    const std::size_t panelCount = piece.panelEnd - piece.panelBegin;
-    const std::size_t panelStep = inputs * stripes;
-    const auto* panels = reinterpret_cast<const T*>(weight.panel(piece.panelBegin));
-    constexpr std::size_t sumStride = blockPanels * stripes;
-    constexpr std::size_t together = panelsAtOnce(tileRows);
-    HWY_ALIGN float widePanels[together * blockDepth * stripes];
-    const bool oneTile = piece.tileEnd - piece.tileBegin == 1;
-    for (std::size_t k = 0; k < inputs; k += blockDepth) {
-        const std::size_t depth = std::min(blockDepth, inputs - k);
-        const std::size_t step = oneTile ? panelCount : together;
-        for (std::size_t p = 0; p < panelCount; p += step) {
-            const std::size_t count = std::min(step, panelCount - p);
-            const T* right = panels + p * panelStep + k * stripes;
-            const bool widenFirst = !std::is_same_v<T, float> && !oneTile;
-            if (widenFirst)
-                for (std::size_t i = 0; i < count; ++i)
-                    widenPanel(right + i * panelStep, depth, widePanels + i * blockDepth * stripes);
-            for (std::size_t t = piece.tileBegin; t < piece.tileEnd; ++t) {
-                const std::size_t row = t * tileRows;
-                const std::size_t height = std::min(tileRows, piece.rows - row);
-                const float* left = piece.left + row * inputs + k * height;
-                float* out = sums + (row - piece.tileBegin * tileRows) * sumStride + p * stripes;
-                if (widenFirst)
-                    multiplyPanels(height, left, widePanels, stripes, blockDepth * stripes, count,
-                                   depth, out, sumStride, k == 0);
-                else
-                    multiplyPanels(height, left, right, stripes, panelStep, count, depth, out,
-                                   sumStride, k == 0);
-            }
-        }
-    }
-}
-
-template <class T>
-void finishRow(const LinearPiece& piece, const float* sums, std::size_t row)
-{
-    const float* bias = piece.weight->bias();
-    const std::size_t begin = piece.panelBegin * stripes;
-    const std::size_t end = std::min(piece.panelEnd * stripes, piece.weight->outputs());
-    T* out = static_cast<T*>(piece.out) + row * piece.outStride + begin;
-    overElements(end - begin, [&](auto tag, std::size_t i) {
-        auto value = hn::LoadU(tag, sums + i);
-        if (bias)
-            value = hn::Add(value, hn::LoadU(tag, bias + begin + i));
-        store(tag, value, out + i);
-    });
-}
-
 void computePiece(const LinearPiece& piece)
 {
-    HWY_ALIGN float sums[blockTiles * tileRows * blockPanels * stripes];
-    withStorage(piece.weight->dtype(), [&](auto t) { accumulate<decltype(t)>(piece, sums); });
-    const std::size_t rowBegin = piece.tileBegin * tileRows;
-    const std::size_t rowEnd = std::min(piece.rows, piece.tileEnd * tileRows);
+    constexpr std::size_t sumStride = blockPanels * stripes;
+    HWY_ALIGN float sums[blockTiles * tileRows * sumStride];
+    withStorage(piece.product.weight->dtype(), [&](auto t) {
+        accumulate<decltype(t)>(piece.product, 0, piece.product.inputs, sums, sumStride, true);
+    });
     withStorage(piece.outType, [&](auto t) {
-        for (std::size_t row = rowBegin; row < rowEnd; ++row)
-            finishRow<decltype(t)>(piece, sums + (row - rowBegin) * blockPanels * stripes, row);
+        finishRows(piece.product, sums, sumStride, static_cast<decltype(t)*>(piece.out),
+                   piece.outStride);
     });
 }
 
@@ -167,23 +97,6 @@ void packPanel(const T* weight, std::size_t stride, std::size_t count, std::size
     }
 }
 
-/// Rows [first, first + height) as inputs × height, widened.
-template <class T>
-void packTile(const T* in, std::size_t stride, std::size_t first, std::size_t height,
-              std::size_t inputs, float* tile)
-{
-    for (std::size_t m = 0; m < height; ++m) {
-        const T* row = in + (first + m) * stride;
-        for (std::size_t k = 0; k < inputs; ++k)
-            tile[k * height + m] = widened(row[k]);
-    }
-}
-
-std::size_t ceilDivide(std::size_t a, std::size_t b)
-{
-    return (a + b - 1) / b;
-}
-
 } // namespace
 
 PackedLinear::PackedLinear(const void* weight, numeric::DType dtype, std::size_t outputs,
@@ -219,32 +132,14 @@ void linear(const void* in, numeric::DType inType, std::size_t inStride, std::si
 {
     if (rows == 0 || weight.outputs() == 0)
         return;
-    const std::size_t inputs = weight.inputs();
-    const std::size_t tiles = ceilDivide(rows, tileRows);
-    const auto left = std::make_unique_for_overwrite<float[]>(rows * inputs + 1);
-    withStorage(inType, [&](auto t) {
-        const auto* data = static_cast<const decltype(t)*>(in);
-        workers.run(tiles, [&](std::size_t i) {
-            const std::size_t row = i * tileRows;
-            packTile(data, inStride, row, std::min(tileRows, rows - row), inputs,
-                     left.get() + row * inputs);
-        });
-    });
-    const std::size_t rowBlocks = ceilDivide(tiles, blockTiles);
-    const std::size_t tilesEach = ceilDivide(tiles, rowBlocks);
-    const std::size_t shares =
-        4UL * workers.threads(); // pieces a thread, so that they end together
-    const std::size_t panelsEach =
-        std::clamp<std::size_t>(weight.panels() / shares, 1, blockPanels);
-    const std::size_t panelBlocks = ceilDivide(weight.panels(), panelsEach);
+    const auto left = leftTiles(in, inType, inStride, rows, weight.inputs(), workers);
+    const PieceGrid grid(rows, weight.panels(), blockTiles, blockPanels, workers.threads());
     const auto compute = HWY_DYNAMIC_DISPATCH(computePiece);
-    workers.run(rowBlocks * panelBlocks, [&](std::size_t i) {
-        const std::size_t tile = i % rowBlocks * tilesEach;
-        const std::size_t panel = i / rowBlocks * panelsEach;
-        if (tile >= tiles)
-            return;
-        compute({&weight, left.get(), rows, tile, std::min(tiles, tile + tilesEach), panel,
-                 std::min(weight.panels(), panel + panelsEach), out, outType, outStride});
+    workers.run(grid.count(), [&](std::size_t i) {
+        LinearPiece piece{
+            {&weight, left.get(), rows, weight.inputs(), 0, 0, 0, 0, 0}, out, outType, outStride};
+        if (grid.place(i, piece.product))
+            compute(piece);
     });
 }
 
