@@ -25,6 +25,9 @@ struct ComparisonOptions
     /// Report::sites, logits and routes are filled, for views. False: they stay empty, each site is
     /// kept once, and with firstOnly rows of equal roll-ups are passed over: no measure is taken.
     bool grid = true;
+    /// False: of the measures only those of a matrix are taken, which are quickly had (KLs and
+    /// total variation of 16-bit logits by tables of e^x); the others have no value.
+    bool everyMeasure = true;
     std::shared_ptr<const Tolerance> tolerance{}; ///< null: no value criterion, exit 1 is bitwise
     std::shared_ptr<const NoiseFloor> floor{};    ///< null: no repeat was given
     unsigned resamples = 10'000;                  ///< of the cluster bootstrap; 0: no intervals

@@ -236,28 +236,34 @@ std::optional<std::uint64_t> ulpsBetween(float a, float b, numeric::DType dtype)
 }
 
 void compareFullLogits(const FullLogits& reference, const FullLogits& target, std::int32_t claimed,
-                       LogitsRecord& record)
+                       numeric::LogitsDetail detail, LogitsRecord& record)
 {
+    const bool all = detail == numeric::LogitsDetail::All;
+    numeric::LogitsPeaks peaks;
     record.full = true;
     record.sums = numeric::compareLogits(reference.data, reference.dtype, target.data, target.dtype,
-                                         reference.width);
+                                         reference.width, detail, &peaks);
     record.row.compared = record.sums.comparable;
     record.row.forwardKl = record.sums.forwardKl;
     record.row.reverseKl = record.sums.reverseKl;
     record.row.totalVariation = record.sums.totalVariation;
-    addElementwise(reference, target, record);
+    if (all)
+        addElementwise(reference, target, record);
     const std::vector<float> r = asFloats(reference);
     const std::vector<float> t = asFloats(target);
-    Ranking ours{numeric::topK(reference.data, reference.dtype, reference.width, longestList), r,
-                 std::nullopt, reference.dtype};
-    Ranking theirs{numeric::topK(target.data, target.dtype, target.width, longestList), t,
-                   std::nullopt, target.dtype};
+    Ranking ours{numeric::topK(reference.data, reference.dtype, reference.width, longestList,
+                               peaks.reference),
+                 r, std::nullopt, reference.dtype};
+    Ranking theirs{
+        numeric::topK(target.data, target.dtype, target.width, longestList, peaks.target), t,
+        std::nullopt, target.dtype};
     if (record.sums.comparable) {
         ours.logSumExp = record.sums.referenceLogSumExp;
         theirs.logSumExp = record.sums.targetLogSumExp;
     }
     compareRankings(ours, theirs, claimed, record);
-    addSpread({ours.top, ours.all, ours.logSumExp}, t, record);
+    if (all)
+        addSpread({ours.top, ours.all, ours.logSumExp}, t, record);
 }
 
 void compareTopKTables(const TopKTable& reference, const TopKTable& target, std::int32_t claimed,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/diff/row_record.h"
+#include "core/numeric/logits_pair.h"
 #include "core/numeric/top_k.h"
 #include "core/trace/run.h"
 
@@ -31,9 +32,10 @@ struct TopKTable
 
 /// Everything of `record` that values can tell. Both rows have the same width. `claimed`: the
 /// reference's next token, −1 when it is not a response token. Ranking is by the values widened or
-/// rounded to fp32, ties by ascending id; sums are fp64 in element order.
+/// rounded to fp32, ties by ascending id; sums are fp64 in element order. With
+/// LogitsDetail::Divergences what families B, D and F need besides rankings is left out.
 void compareFullLogits(const FullLogits& reference, const FullLogits& target, std::int32_t claimed,
-                       LogitsRecord& record);
+                       numeric::LogitsDetail detail, LogitsRecord& record);
 
 /// What two top-K tables tell exactly: sets, orders, margins, best tokens; masses, ranks and gaps
 /// where the ids stand in the other side's table. No distribution measure.

@@ -23,6 +23,7 @@ struct Interval
 };
 
 /// Why a comparison with firstOnly has no value.
+inline constexpr std::string_view onlyMatrixAsked = "only the measures of a matrix were asked for";
 inline constexpr std::string_view onlyFirstAsked = "only the first divergences were asked for";
 
 /// What one sample adds to a measure that is a ratio of sums over rows: resampling by sample and

@@ -8,8 +8,10 @@
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
 #include "core/diff/metric_catalogue.h"
+#include "core/diff/run_matrix.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace moire::diff {
@@ -169,6 +171,18 @@ void leaveMeasuresOut(const FoldView& view, Report& report)
     report.samples = sampleReports(view);
 }
 
+/// Takes their values from the measures that a matrix does not show.
+void keepMatrixMeasures(Report& report)
+{
+    std::set<const Measure*> shown;
+    for (const MatrixMeasure& measure : matrixMeasures())
+        for (const std::string_view id : {measure.id, measure.swapped})
+            shown.insert(report.findMeasure(id));
+    for (Measure& measure : report.measures)
+        if (!shown.contains(&measure))
+            measure = named(measure.id, std::string(onlyMatrixAsked));
+}
+
 } // namespace
 
 Report buildReport(const FoldView& view)
@@ -201,6 +215,8 @@ Report buildReport(const FoldView& view)
     addCostMeasures(view, report.measures);
     addStatisticsMeasures(view, report.measures);
     sortMeasures(report.measures);
+    if (!view.options.everyMeasure)
+        keepMatrixMeasures(report);
     addIntervals(view.alignment.samples.size(), view.options, report.measures);
     report.taps = tapReports(view);
     report.samples = sampleReports(view);

@@ -187,6 +187,8 @@ RowComparer::RowComparer(const trace::Run& reference, const trace::Run& target,
     , m_rollUpsTell(rollUpsTell(reference, target, alignment))
     , m_comparesTables(alignment.comparesLogits)
     , m_boundsTables(alignment.comparesLogits && !options.firstOnly)
+    , m_logitsDetail(options.everyMeasure ? numeric::LogitsDetail::All
+                                          : numeric::LogitsDetail::Divergences)
     , m_elementwise(elementwiseCriteria(reference, alignment, options.tolerance.get()))
     , m_referenceValues(reference)
     , m_targetValues(target)
@@ -354,7 +356,7 @@ Result<void> RowComparer::compareHead(const RowPair& pair, RowRecord& record)
         const trace::Tap& ours = m_reference.header().taps[indexOf(a)];
         const trace::Tap& theirs = m_target.header().taps[indexOf(b)];
         compareFullLogits({*reference, ours.dtype, ours.width},
-                          {*target, theirs.dtype, theirs.width}, claimed, logits);
+                          {*target, theirs.dtype, theirs.width}, claimed, m_logitsDetail, logits);
     } else if (m_comparesTables) {
         auto reference = m_reference.topK(pair.reference);
         if (!reference)

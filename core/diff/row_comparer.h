@@ -63,6 +63,7 @@ private:
     bool m_rollUpsTell;                ///< the taps are the same ones in the same order
     bool m_comparesTables;             ///< both have top-K tables, and no filter leaves them out
     bool m_boundsTables;               ///< and what they bound is wanted, where no values are read
+    numeric::LogitsDetail m_logitsDetail;
     std::vector<const Criterion*> m_elementwise; ///< by tap pair, null: none; empty: no tolerance
     ValueCursor m_referenceValues;
     ValueCursor m_targetValues;

@@ -122,6 +122,7 @@ Result<RunMatrix> runMatrix(std::span<const trace::RunPointer> runs,
     ComparisonOptions options;
     options.resamples = 0;
     options.grid = false; // a matrix draws no cells of a pair
+    options.everyMeasure = false;
     std::optional<Error> incomparable;
     bool any = false;
     for (std::size_t i = 0; i < count; ++i) { // what a run without any pair is known by

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/comparison.h"
+#include "core/diff/run_matrix.h"
 #include "tests/core/diff/compared.h"
 #include "tests/core/diff/report_dump.h"
 
@@ -47,6 +48,7 @@ private Q_SLOTS:
     void incompleteIsSaidFirst();
     void weightsAreSaidFirst();
     void levelsBelowFull();
+    void measuresOfAMatrixAlone();
     void firstOnlyReadsNoValue();
     void filterNarrows();
     void digestsThatLie();
@@ -267,6 +269,26 @@ void ComparisonTest::levelsBelowFull()
         const Report same = compared(a, a);
         QCOMPARE(same.exit, 0);
         QCOMPARE(*same.findMeasure("A1")->value, 100.0);
+    }
+}
+
+void ComparisonTest::measuresOfAMatrixAlone()
+{
+    const PlainRun run = randomRun(5, 2, 6);
+    const PlainRun changed = perturbed(run);
+    const Report full = compared(run, changed);
+    ComparisonOptions options;
+    options.everyMeasure = false;
+    const Report report = compared(run, changed, 1, options);
+    QCOMPARE(report.verdict, full.verdict);
+    QCOMPARE(report.measures.size(), full.measures.size());
+    for (const MatrixMeasure& measure : matrixMeasures())
+        for (const std::string_view id : {measure.id, measure.swapped})
+            QVERIFY2(report.findMeasure(id)->value == full.findMeasure(id)->value,
+                     std::string(id).c_str());
+    for (const char* id : {"A2", "B3", "B8", "C3", "C11", "D1", "E4", "F1", "G2"}) {
+        QVERIFY2(!report.findMeasure(id)->value, id);
+        QVERIFY2(!report.findMeasure(id)->whyNull.empty(), id);
     }
 }
 
