@@ -66,7 +66,7 @@ struct Side
 std::uint32_t keyValueHeads(const trace::Run& reference, const trace::Run& target)
 {
     for (const trace::Run* run : {&reference, &target}) {
-        const std::string text = run->header().environment.text(keyValueHeadsKey);
+        const std::string text = run->header().environment.text(trace::env::keyValueHeads);
         std::uint32_t heads = 0;
         const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), heads);
         if (problem == std::errc() && stop == text.data() + text.size() && heads > 0)

@@ -19,7 +19,4 @@ Result<void> matchTaps(const trace::Run& reference, const trace::Run& target,
 /// What each '*' of the pattern met, shortest first, when the whole name is like it.
 std::optional<std::vector<std::string>> starsOf(std::string_view pattern, std::string_view name);
 
-/// How many key-value heads a run's model has, where its environment says so.
-inline constexpr std::string_view keyValueHeadsKey = "model.key_value_heads";
-
 } // namespace moire::diff

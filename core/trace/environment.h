@@ -41,6 +41,9 @@ inline constexpr std::string_view weightDigest = "model.weight_digest"; ///< "0x
 inline constexpr std::string_view tokenizerDigest =
     "model.tokenizer_digest"; ///< "0x" + 16 hex digits
 inline constexpr std::string_view vocabSize = "model.vocab_size";
+inline constexpr std::string_view attentionHeads = "model.attention_heads";
+inline constexpr std::string_view keyValueHeads = "model.key_value_heads";
+inline constexpr std::string_view headDim = "model.head_dim";
 inline constexpr std::string_view vendor = "device.vendor";
 inline constexpr std::string_view device = "device.name";
 inline constexpr std::string_view arch = "device.arch"; ///< sm_90, gfx942, or the CPU's SIMD level
@@ -56,6 +59,7 @@ inline constexpr std::string_view kPlan = "numerics.k_plan";
 inline constexpr std::string_view tpSize = "numerics.tp_size";
 inline constexpr std::string_view reduction = "numerics.reduction";
 inline constexpr std::string_view attention = "numerics.attention";
+inline constexpr std::string_view expertOrder = "numerics.expert_order"; ///< "ascending", "slots"
 inline constexpr std::string_view tf32 = "numerics.tf32";
 inline constexpr std::string_view reducedPrecision = "numerics.reduced_precision_reduction";
 inline constexpr std::string_view threads = "run.threads";
