@@ -24,26 +24,27 @@ constexpr std::array families{
            .window = WindowRule::WhereNumber,
            .windowWidth = 4096},
     Family{.architecture = "Qwen2ForCausalLM",
-           .ggufName = "",
+           .ggufName = "qwen2",
            .qkvBias = BiasRule::Always,
            .window = WindowRule::FromLayer},
     Family{.architecture = "Qwen3ForCausalLM",
-           .ggufName = "",
+           .ggufName = "qwen3",
            .qkNorm = QkNorm::PerHead,
            .qkvBias = BiasRule::IfNamed,
            .outBias = true,
            .window = WindowRule::FromLayer,
            .headDim = 128},
     Family{.architecture = "OlmoForCausalLM",
-           .ggufName = "",
+           .ggufName = "olmo",
            .keys = {.normEps = ""},
            .norm = NormKind::LayerNormPlain,
            .rope = RopeKind::Fp32Tables,
            .qkvBias = BiasRule::IfNamed,
            .outBias = true,
-           .clipsQkv = true},
+           .clipsQkv = true,
+           .ggufPermutes = true},
     Family{.architecture = "Olmo2ForCausalLM",
-           .ggufName = "",
+           .ggufName = "olmo2",
            .norm = NormKind::RmsRoundOnce,
            .normPlace = NormPlace::AfterBlocks,
            .qkNorm = QkNorm::WholeWidth,
@@ -58,30 +59,32 @@ constexpr std::array families{
            .sparse = SparseRule::Always,
            .clipsQkv = true},
     Family{.architecture = "Qwen2MoeForCausalLM",
-           .ggufName = "",
+           .ggufName = "qwen2moe",
            .keys = {.expertWidth = "moe_intermediate_size", .qkvBias = "qkv_bias"},
            .qkvBias = BiasRule::UnlessDenied,
            .window = WindowRule::EvenBelow,
            .sparse = SparseRule::Steps,
            .sharedExpert = true},
     Family{.architecture = "Qwen3MoeForCausalLM",
-           .ggufName = "",
+           .ggufName = "qwen3moe",
            .keys = expertsKeys,
            .qkNorm = QkNorm::PerHead,
            .qkvBias = BiasRule::IfNamed,
            .outBias = true,
            .window = WindowRule::AllIfUsed,
-           .sparse = SparseRule::Steps},
+           .sparse = SparseRule::Steps,
+           .ggufNormalises = true},
     Family{.architecture = "MixtralForCausalLM",
-           .ggufName = "",
+           .ggufName = "llama",
            .names = NameStyle::Mixtral,
            .theta = 1e6,
            .window = WindowRule::WhereNumber,
            .sparse = SparseRule::Always,
            .normalisesWeights = true,
-           .fp32RouterWeights = true},
+           .fp32RouterWeights = true,
+           .ggufPermutes = true},
     Family{.architecture = "GPT2LMHeadModel",
-           .ggufName = "",
+           .ggufName = "gpt2",
            .names = NameStyle::Gpt2,
            .keys = {.hidden = "n_embd",
                     .heads = "n_head",
@@ -103,7 +106,7 @@ constexpr std::array families{
            .fusedQkv = true,
            .transposedWeights = true},
     Family{.architecture = "Jais2ForCausalLM",
-           .ggufName = "",
+           .ggufName = "jais2",
            .keys = {.normEps = "layer_norm_eps"},
            .norm = NormKind::LayerNorm,
            .mlp = MlpKind::Plain,
@@ -112,14 +115,6 @@ constexpr std::array families{
            .outBias = true,
            .mlpBias = BiasRule::UnlessDenied},
 };
-
-const Family* findBy(std::string_view Family::*key, std::string_view name)
-{
-    const auto it = std::find_if(families.begin(), families.end(), [&](const Family& family) {
-        return !name.empty() && family.*key == name;
-    });
-    return it == families.end() ? nullptr : &*it;
-}
 
 template <class Chosen>
 std::string listOf(Chosen&& chosen)
@@ -135,12 +130,22 @@ std::string listOf(Chosen&& chosen)
 
 const Family* findFamily(std::string_view architecture)
 {
-    return findBy(&Family::architecture, architecture);
+    const auto* const it =
+        std::find_if(families.begin(), families.end(),
+                     [&](const Family& family) { return family.architecture == architecture; });
+    return it == families.end() ? nullptr : &*it;
 }
 
-const Family* findGgufFamily(std::string_view ggufName)
+const Family* findGgufFamily(std::string_view ggufName, bool experts)
 {
-    return findBy(&Family::ggufName, ggufName);
+    const Family* found = nullptr;
+    for (const Family& family : families) {
+        if (ggufName.empty() || family.ggufName != ggufName)
+            continue;
+        if (found == nullptr || (family.sparse != SparseRule::Never) == experts)
+            found = &family;
+    }
+    return found;
 }
 
 std::string supportedArchitectures()

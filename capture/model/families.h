@@ -82,12 +82,14 @@ struct Family
     bool learnedPositions = false;
     bool fusedQkv = false;
     bool transposedWeights = false;
-    bool ggufPermutes = false; ///< llama.cpp stores q and k rows in its own rotary order
+    bool ggufPermutes = false;   ///< llama.cpp stores q and k rows in its own rotary order
+    bool ggufNormalises = false; ///< llama.cpp normalises expert weights where a file does not say
 };
 
 /// Null when the family is not supported.
 const Family* findFamily(std::string_view architecture);
-const Family* findGgufFamily(std::string_view ggufName);
+/// Two families may share a name: `experts` tells which is meant.
+const Family* findGgufFamily(std::string_view ggufName, bool experts);
 
 /// "LlamaForCausalLM, OlmoeForCausalLM, …", for the sentence that refuses another.
 std::string supportedArchitectures();

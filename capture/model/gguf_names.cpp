@@ -3,6 +3,8 @@
 
 #include "capture/model/gguf_names.h"
 
+#include "capture/model/module_names.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -12,38 +14,90 @@ namespace moire::capture {
 namespace {
 
 using Kind = HubTensor::Kind;
+using Name = std::string_view ModuleNames::*;
 
-struct NamePair
+/// Under which module of a layer another one stands.
+enum class Parent
+{
+    Layer,
+    Attention,
+    Mlp,
+    SharedExpert,
+    Experts,
+};
+
+struct OuterName
 {
     std::string_view gguf;
-    std::string_view hub;
-    Kind kind = Kind::Whole;
+    Name module;
 };
 
 constexpr std::array outerNames{
-    NamePair{"token_embd.weight", "model.embed_tokens.weight"},
-    NamePair{"output_norm.weight", "model.norm.weight"},
-    NamePair{"output.weight", "lm_head.weight"},
+    OuterName{"token_embd", &ModuleNames::embedding},
+    OuterName{"position_embd", &ModuleNames::positions},
+    OuterName{"output_norm", &ModuleNames::finalNorm},
+};
+
+struct LayerName
+{
+    std::string_view gguf;
+    Parent parent;
+    Name module;
+    Kind kind = Kind::Whole;
 };
 
 /// Modules of a layer; ".weight" or ".bias" follows.
 constexpr std::array layerNames{
-    NamePair{"attn_norm", "input_layernorm"},
-    NamePair{"attn_q", "self_attn.q_proj", Kind::Query},
-    NamePair{"attn_k", "self_attn.k_proj", Kind::Key},
-    NamePair{"attn_v", "self_attn.v_proj"},
-    NamePair{"attn_output", "self_attn.o_proj"},
-    NamePair{"attn_q_norm", "self_attn.q_norm"},
-    NamePair{"attn_k_norm", "self_attn.k_norm"},
-    NamePair{"ffn_norm", "post_attention_layernorm"},
-    NamePair{"ffn_gate", "mlp.gate_proj"},
-    NamePair{"ffn_up", "mlp.up_proj"},
-    NamePair{"ffn_down", "mlp.down_proj"},
-    NamePair{"ffn_gate_inp", "mlp.gate"},
-    NamePair{"ffn_gate_exps", "gate_proj", Kind::Experts},
-    NamePair{"ffn_up_exps", "up_proj", Kind::Experts},
-    NamePair{"ffn_down_exps", "down_proj", Kind::Experts},
+    LayerName{"attn_norm", Parent::Layer, &ModuleNames::inputNorm},
+    LayerName{"attn_qkv", Parent::Attention, &ModuleNames::qkv, Kind::Linear},
+    LayerName{"attn_q", Parent::Attention, &ModuleNames::q, Kind::Query},
+    LayerName{"attn_k", Parent::Attention, &ModuleNames::k, Kind::Key},
+    LayerName{"attn_v", Parent::Attention, &ModuleNames::v},
+    LayerName{"attn_output", Parent::Attention, &ModuleNames::o, Kind::Linear},
+    LayerName{"attn_q_norm", Parent::Attention, &ModuleNames::qNorm},
+    LayerName{"attn_k_norm", Parent::Attention, &ModuleNames::kNorm},
+    LayerName{"ffn_norm", Parent::Layer, &ModuleNames::postNorm},
+    LayerName{"post_attention_norm", Parent::Layer, &ModuleNames::postNorm},
+    LayerName{"post_ffw_norm", Parent::Layer, &ModuleNames::mlpNorm},
+    LayerName{"ffn_gate", Parent::Mlp, &ModuleNames::gate},
+    LayerName{"ffn_up", Parent::Mlp, &ModuleNames::up, Kind::Linear},
+    LayerName{"ffn_down", Parent::Mlp, &ModuleNames::down, Kind::Linear},
+    LayerName{"ffn_gate_exps", Parent::Experts, &ModuleNames::gate, Kind::Experts},
+    LayerName{"ffn_up_exps", Parent::Experts, &ModuleNames::up, Kind::Experts},
+    LayerName{"ffn_down_exps", Parent::Experts, &ModuleNames::down, Kind::Experts},
+    LayerName{"ffn_gate_shexp", Parent::SharedExpert, &ModuleNames::gate},
+    LayerName{"ffn_up_shexp", Parent::SharedExpert, &ModuleNames::up},
+    LayerName{"ffn_down_shexp", Parent::SharedExpert, &ModuleNames::down},
 };
+
+struct RouterName
+{
+    std::string_view gguf;
+    std::string_view path; ///< below the layer, the same in every style
+    Kind kind;
+};
+
+constexpr std::array routerNames{
+    RouterName{"ffn_gate_inp", ".mlp.gate", Kind::Whole},
+    RouterName{"ffn_gate_inp_shexp", ".mlp.shared_expert_gate", Kind::OneRow},
+};
+
+std::string parentPath(Parent parent, const ModuleNames& names)
+{
+    switch (parent) {
+    case Parent::Layer:
+        return ".";
+    case Parent::Attention:
+        return "." + std::string(names.attention) + ".";
+    case Parent::Mlp:
+        return ".mlp.";
+    case Parent::SharedExpert:
+        return ".mlp.shared_expert.";
+    case Parent::Experts:
+        return ".mlp.experts.";
+    }
+    return ".";
+}
 
 /// Cuts "blk.<layer>." off; empty when that is not there.
 std::string_view takeLayer(std::string_view& name)
@@ -64,29 +118,37 @@ std::string_view takeLayer(std::string_view& name)
 
 } // namespace
 
-HubTensor hubTensor(std::string_view ggufName)
+HubTensor hubTensor(std::string_view ggufName, NameStyle style)
 {
-    for (const NamePair& pair : outerNames)
-        if (pair.gguf == ggufName)
-            return {std::string(pair.hub), {}, pair.kind};
-    std::string_view rest = ggufName;
-    const std::string_view layer = takeLayer(rest);
-    const std::size_t dot = rest.rfind('.');
-    if (layer.empty() || dot == std::string_view::npos)
+    const std::size_t dot = ggufName.rfind('.');
+    if (dot == std::string_view::npos)
         return {};
-    const std::string_view module = rest.substr(0, dot);
-    const std::string_view last = rest.substr(dot);
+    std::string_view module = ggufName.substr(0, dot);
+    const std::string last(ggufName.substr(dot));
     if (last != ".weight" && last != ".bias")
         return {};
-    const std::string prefix = "model.layers." + std::string(layer) + ".";
-    for (const NamePair& pair : layerNames) {
-        if (pair.gguf != module)
+    if (ggufName == "output.weight")
+        return {"lm_head.weight", {}, Kind::Whole};
+    const ModuleNames& names = moduleNames(style);
+    for (const OuterName& outer : outerNames)
+        if (outer.gguf == module && !(names.*outer.module).empty())
+            return {std::string(names.*outer.module) + last, {}, Kind::Whole};
+    const std::string_view layer = takeLayer(module);
+    if (layer.empty())
+        return {};
+    const std::string path = std::string(names.layers) + std::string(layer);
+    for (const RouterName& router : routerNames)
+        if (router.gguf == module)
+            return {path + std::string(router.path) + last, {}, router.kind};
+    for (const LayerName& inner : layerNames) {
+        const std::string found(names.*inner.module);
+        if (inner.gguf != module || found.empty())
             continue;
-        if (pair.kind != Kind::Experts)
-            return {prefix + std::string(pair.hub) + std::string(last), {}, pair.kind};
+        const std::string name = path + parentPath(inner.parent, names) + found + last;
+        if (inner.kind != Kind::Experts)
+            return {name, {}, inner.kind};
         if (last == ".weight")
-            return {prefix + "mlp.experts." + std::string(pair.hub) + std::string(last),
-                    std::string(pair.hub), pair.kind};
+            return {name, found, inner.kind};
     }
     return {};
 }

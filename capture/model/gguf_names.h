@@ -3,12 +3,14 @@
 
 #pragma once
 
+#include "capture/model/model_plan.h"
+
 #include <string>
 #include <string_view>
 
 namespace moire::capture {
 
-/// What a tensor of a GGUF file is on the hub.
+/// What a tensor of a GGUF file is in transformers.
 struct HubTensor
 {
     enum class Kind
@@ -16,6 +18,8 @@ struct HubTensor
         Whole,
         Query,   ///< rows in llama.cpp's rotary order, where the family has it
         Key,     ///< the same, over the key-value heads
+        Linear,  ///< a layer's weight [out, in], which the hub may keep transposed
+        OneRow,  ///< a linear weight of one row, stored without that extent
         Experts, ///< one tensor for all experts of a layer
     };
     std::string name;       ///< of Experts: "model.layers.3.mlp.experts.gate_proj.weight"
@@ -23,8 +27,9 @@ struct HubTensor
     Kind kind = Kind::Whole;
 };
 
-/// The hub's name for llama.cpp's: "blk.3.attn_q.weight" becomes
-/// "model.layers.3.self_attn.q_proj.weight". Empty name when it is none that the hub has.
-HubTensor hubTensor(std::string_view ggufName);
+/// The name in transformers' tree for llama.cpp's: "blk.3.attn_q.weight" becomes
+/// "model.layers.3.self_attn.q_proj.weight" (hubName makes it the hub's). Empty name when the tree
+/// of this style has none.
+HubTensor hubTensor(std::string_view ggufName, NameStyle style);
 
 } // namespace moire::capture

@@ -7,6 +7,7 @@
 #include "capture/model/ggml_types.h"
 #include "capture/model/gguf_fields.h"
 #include "capture/model/plan_check.h"
+#include "capture/model/rope_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,33 @@ namespace {
 
 constexpr std::string_view ropeFactors = "rope_freqs.weight";
 
+/// Rows of a tensor's matrix; `fallback` where there is no such tensor.
+std::uint32_t rowsOf(const GgufFile& file, std::string_view name, std::uint32_t fallback)
+{
+    const GgufTensor* tensor = file.findTensor(std::string(name));
+    return tensor == nullptr
+               ? fallback
+               : static_cast<std::uint32_t>(std::min<std::uint64_t>(tensor->extents[1], maxWidth));
+}
+
+/// `width`: of the dense MLPs, which no sparse layer has.
+void readExperts(ModelPlan& plan, const Family& family, std::uint32_t width, GgufFields& fields,
+                 const GgufFile& file)
+{
+    MoePlan& moe = *plan.moe;
+    moe.expertWidth =
+        fields.countOr("expert_feed_forward_length",
+                       rowsOf(file, "blk.0.ffn_gate_exps.weight", width), 1, maxWidth);
+    moe.experts = fields.count("expert_count", 1, maxExperts);
+    moe.chosen = fields.count("expert_used_count", 1, maxExperts);
+    if (!family.normalisesWeights)
+        moe.normaliseWeights = fields.flagOr("expert_weights_norm", family.ggufNormalises);
+    if (family.sharedExpert)
+        moe.sharedWidth =
+            fields.countOr("expert_shared_feed_forward_length",
+                           rowsOf(file, "blk.0.ffn_gate_shexp.weight", width), 1, maxWidth);
+}
+
 void readSizes(ModelPlan& plan, const Family& family, GgufFields& fields, const GgufFile& file)
 {
     plan.hidden = fields.count("embedding_length", 1, maxWidth);
@@ -31,28 +59,33 @@ void readSizes(ModelPlan& plan, const Family& family, GgufFields& fields, const 
     const bool sparse = family.sparse != SparseRule::Never;
     plan.layers.assign(fields.count("block_count", 1, maxLayers), LayerPlan{sparse, 0});
     const std::uint32_t width = fields.count("feed_forward_length", 1, maxWidth);
-    if (sparse) {
-        plan.moe->expertWidth = fields.countOr("expert_feed_forward_length", width, 1, maxWidth);
-        plan.moe->experts = fields.count("expert_count", 1, maxExperts);
-        plan.moe->chosen = fields.count("expert_used_count", 1, maxExperts);
-        plan.moe->normaliseWeights = fields.flagOr("expert_weights_norm", false);
-    } else {
+    if (sparse)
+        readExperts(plan, family, width, fields, file);
+    if (family.sparse != SparseRule::Always)
         plan.mlpWidth = width;
-    }
     const GgufTensor* embedding = file.findTensor("token_embd.weight");
     const std::uint64_t rows = embedding == nullptr ? 0 : embedding->extents[1];
     plan.vocabulary =
         fields.has("vocab_size")
             ? fields.count("vocab_size", 1, maxVocabulary)
             : static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, maxVocabulary));
-    if (!sparse && fields.countOr("expert_count", 0, 0, maxExperts) > 0)
-        fields.fail(Errc::Unsupported, "is a mixture of experts of the Mixtral kind",
-                    "Supported: " + supportedGgufArchitectures());
+}
+
+/// What a file can say that the plan cannot.
+void refuseOthers(const ModelPlan& plan, const Family& family, GgufFields& fields)
+{
+    const std::string supported = "Supported: " + supportedGgufArchitectures();
+    if (family.sparse == SparseRule::Never && fields.countOr("expert_count", 0, 0, maxExperts) > 0)
+        fields.fail(Errc::Unsupported, "has experts, which this architecture has not", supported);
+    if (fields.countOr("attention.sliding_window", 0, 0, maxContext) > 0)
+        fields.fail(Errc::Unsupported, "has layers that see only a window of the tokens",
+                    "Use the model's Hugging Face folder");
+    if (plan.rope.kind == RopeKind::None)
+        return;
     if (fields.countOr("attention.value_length", plan.headDim, 1, maxWidth) != plan.headDim
         || fields.countOr("rope.dimension_count", plan.headDim, 1, maxWidth) != plan.headDim)
         fields.fail(Errc::Unsupported,
-                    "has heads whose queries, values and rotation differ in width",
-                    "Supported: " + supportedGgufArchitectures());
+                    "has heads whose queries, values and rotation differ in width", supported);
 }
 
 /// The values of rope_freqs.weight. Errors: Damaged.
@@ -130,6 +163,21 @@ Result<void> recogniseLlama3(ModelPlan& plan, GgufFields& fields, const GgufFile
                  file.place(), "Use the model's Hugging Face folder"};
 }
 
+void readYarn(RopePlan& rope, std::uint32_t context, GgufFields& fields)
+{
+    rope.scaling = RopeScaling::Yarn;
+    rope.factor = fields.positive("rope.scaling.factor");
+    rope.originalContext =
+        fields.countOr("rope.scaling.original_context_length", context, 1, maxContext);
+    rope.attentionFactor = yarnMagnitude(rope.factor, 1.0);
+    for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_log_multiplier",
+                            "rope.scaling.yarn_ext_factor", "rope.scaling.yarn_attn_factor",
+                            "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"})
+        if (fields.has(key))
+            fields.fail(Errc::Unsupported, std::string("sets ") + key + ", which is not supported",
+                        "Use the model's Hugging Face folder");
+}
+
 Result<void> readRope(ModelPlan& plan, GgufFields& fields, const GgufFile& file)
 {
     plan.rope.theta = fields.positiveOr("rope.freq_base", plan.rope.theta);
@@ -137,10 +185,14 @@ Result<void> readRope(ModelPlan& plan, GgufFields& fields, const GgufFile& file)
     if (kind == "linear") {
         plan.rope.scaling = RopeScaling::Linear;
         plan.rope.factor = fields.positive("rope.scaling.factor");
+        plan.rope.originalContext = plan.context;
+    } else if (kind == "yarn") {
+        readYarn(plan.rope, plan.context, fields);
     } else if (kind != "none") {
         fields.fail(Errc::Unsupported, "rope scaling " + kind + " is not supported",
-                    "Supported: linear, llama3");
+                    "Supported: linear, llama3, yarn");
     }
+    widenContext(plan);
     const GgufTensor* factors = file.findTensor(ropeFactors);
     if (factors == nullptr || !fields.status())
         return fields.status();
@@ -169,6 +221,8 @@ bool hasBias(const GgufFile& file, std::string_view stem)
 numeric::DType ownDType(const GgufFile& file)
 {
     const GgufTensor* projection = file.findTensor("blk.0.attn_q.weight");
+    if (projection == nullptr)
+        projection = file.findTensor("blk.0.attn_qkv.weight");
     const GgmlType* type = projection == nullptr ? nullptr : findGgmlType(projection->type);
     return type == nullptr ? numeric::DType::FP32 : type->dtype;
 }
@@ -181,29 +235,35 @@ Result<ModelPlan> planFromGguf(const GgufFile& file)
     const std::string name = general.text("architecture");
     if (auto read = general.status(); !read)
         return read.error();
-    const Family* family = findGgufFamily(name);
+    GgufFields fields(file, name + ".");
+    const Family* family =
+        findGgufFamily(name, fields.countOr("expert_count", 0, 0, maxExperts) > 0);
     if (family == nullptr)
         return Error{Errc::Unsupported, "the architecture " + name + " is not supported",
                      file.place(), "Supported: " + supportedGgufArchitectures()};
 
     ModelPlan plan = familyPlan(*family);
-    GgufFields fields(file, name + ".");
     readSizes(plan, *family, fields, file);
-    plan.normEps = fields.positive("attention.layer_norm_rms_epsilon");
+    refuseOthers(plan, *family, fields);
+    const bool rms =
+        family->norm == NormKind::RmsRoundTwice || family->norm == NormKind::RmsRoundOnce;
+    plan.normEps =
+        fields.positive(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon");
     if (family->clipsQkv && fields.has("attention.clamp_kqv"))
         plan.clipQkv = fields.positive("attention.clamp_kqv");
     if (auto read = fields.status(); !read)
         return read.error();
     if (auto checked = checkSizes(plan, file.place()); !checked)
         return checked.error();
-    plan.qkvBias = hasBias(file, "attn_q");
+    plan.qkvBias = hasBias(file, family->fusedQkv ? "attn_qkv" : "attn_q");
     plan.outBias = hasBias(file, "attn_output");
     plan.mlpBias = family->sparse == SparseRule::Never && hasBias(file, "ffn_down");
     plan.tiedHead = file.findTensor("output.weight") == nullptr;
     plan.endTokens = readEndTokens(file);
     plan.dtype = ownDType(file);
-    if (auto read = readRope(plan, fields, file); !read)
-        return read.error();
+    if (plan.rope.kind != RopeKind::None)
+        if (auto read = readRope(plan, fields, file); !read)
+            return read.error();
     return plan;
 }
 

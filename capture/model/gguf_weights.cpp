@@ -7,6 +7,7 @@
 #include "capture/model/families.h"
 #include "capture/model/ggml_types.h"
 #include "capture/model/gguf_names.h"
+#include "capture/model/module_names.h"
 #include "capture/model/plan_check.h"
 #include "capture/model/weight_index.h"
 
@@ -29,6 +30,7 @@ struct Source
     std::uint64_t offset;
     std::uint64_t size;
     std::uint32_t permutedHeads; ///< 0: the rows are in order
+    bool transposed;             ///< [out, in], where the hub has [in, out]
 };
 
 /// Undoes llama.cpp's order of the rows of q and k. Within a head of d rows it stores row 2a + b
@@ -45,6 +47,16 @@ void restoreRows(std::span<const std::byte> in, std::span<std::byte> out, std::s
         const std::size_t from = row - inHead + 2 * (inHead % half) + inHead / half;
         std::memcpy(out.data() + row * rowBytes, in.data() + from * rowBytes, rowBytes);
     }
+}
+
+/// out[j, i] = in[i, j] for rows × columns elements of `size` bytes.
+void transpose(std::span<const std::byte> in, std::span<std::byte> out, std::size_t rows,
+               std::size_t columns, std::size_t size)
+{
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+            std::memcpy(out.data() + (j * rows + i) * size, in.data() + (i * columns + j) * size,
+                        size);
 }
 
 /// A tensor of a layer that the decoder would have to use ("attn_rot_embd" is a table that old
@@ -70,7 +82,8 @@ public:
 
 private:
     std::string place() const { return m_file->path().string(); }
-    void addExperts(const HubTensor& hub, Source fused, const std::string& typeName);
+    void addExperts(const HubTensor& hub, Source fused, const std::string& typeName,
+                    NameStyle style);
     Weight unpacked(const Source& source) const;
     Weight ordered(const Source& source, const Weight& weight) const;
 
@@ -82,34 +95,41 @@ private:
 
 void GgufWeights::add(const GgufTensor& tensor, const ModelPlan& plan, bool permutes)
 {
-    HubTensor hub = hubTensor(tensor.name);
+    HubTensor hub = hubTensor(tensor.name, plan.names);
     if (hub.name.empty()) {
         if (!isLayerTensor(tensor.name))
             return;
         hub.name = tensor.name; // listed, so that the check of the plan refuses it
     }
-    Source source{{hub.name, numeric::DType::FP32, {}},
+    using Kind = HubTensor::Kind;
+    Source source{{hubName(plan.names, hub.name), numeric::DType::FP32, {}},
                   findGgmlType(tensor.type),
                   tensor.offset,
                   tensor.size,
-                  0};
+                  0,
+                  plan.transposedWeights && hub.kind == Kind::Linear && tensor.rank == 2};
     for (std::uint32_t i = tensor.rank; i-- > 0;)
         source.entry.shape.push_back(static_cast<std::int64_t>(tensor.extents[i]));
+    if (source.transposed)
+        std::swap(source.entry.shape.front(), source.entry.shape.back());
+    if (hub.kind == Kind::OneRow && tensor.rank == 1)
+        source.entry.shape.insert(source.entry.shape.begin(), 1);
     if (source.type != nullptr)
         source.entry.dtype = source.type->dtype;
-    if (permutes && hub.kind == HubTensor::Kind::Query)
+    if (permutes && hub.kind == Kind::Query)
         source.permutedHeads = plan.heads;
-    if (permutes && hub.kind == HubTensor::Kind::Key)
+    if (permutes && hub.kind == Kind::Key)
         source.permutedHeads = plan.kvHeads;
-    if (hub.kind == HubTensor::Kind::Experts)
-        addExperts(hub, std::move(source), ggmlTypeName(tensor.type));
+    if (hub.kind == Kind::Experts)
+        addExperts(hub, std::move(source), ggmlTypeName(tensor.type), plan.names);
     else if (source.type == nullptr)
-        m_refused.emplace(hub.name, ggmlTypeName(tensor.type));
+        m_refused.emplace(source.entry.name, ggmlTypeName(tensor.type));
     else
         m_sources.push_back(std::move(source));
 }
 
-void GgufWeights::addExperts(const HubTensor& hub, Source fused, const std::string& typeName)
+void GgufWeights::addExperts(const HubTensor& hub, Source fused, const std::string& typeName,
+                             NameStyle style)
 {
     const std::vector<std::int64_t> shape = fused.entry.shape;
     if (shape.size() != 3 || shape.front() <= 0 || shape.front() > std::int64_t{maxExperts})
@@ -120,7 +140,7 @@ void GgufWeights::addExperts(const HubTensor& hub, Source fused, const std::stri
     fused.size /= experts;
     fused.entry.shape.erase(fused.entry.shape.begin());
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
-        fused.entry.name = expertName(stem, expert, hub.projection);
+        fused.entry.name = hubName(style, expertName(stem, expert, hub.projection));
         if (fused.type == nullptr)
             m_refused.emplace(fused.entry.name, typeName);
         else
@@ -154,6 +174,15 @@ Weight GgufWeights::unpacked(const Source& source) const
 
 Weight GgufWeights::ordered(const Source& source, const Weight& weight) const
 {
+    if (source.transposed && !weight.bytes.empty()) {
+        const auto columns = static_cast<std::size_t>(weight.shape.front());
+        const auto outputs = static_cast<std::size_t>(weight.shape.back());
+        AlignedBytes memory(weight.bytes.size());
+        transpose(weight.bytes, memory.bytes(), outputs, columns,
+                  weight.bytes.size() / outputs / columns);
+        const AlignedBytes& filled = memory;
+        return {weight.dtype, weight.shape, filled.bytes(), filled.owner()};
+    }
     const auto rows = static_cast<std::size_t>(weight.shape.front());
     // A shape that does not fit the heads is refused by the check of the plan.
     if (source.permutedHeads == 0 || weight.bytes.empty()

@@ -85,10 +85,11 @@ bool isComputedAnew(NameStyle style, std::string_view name)
 
 bool isOfDecoder(NameStyle style, std::string_view name)
 {
+    if (startsWithOneOf(name, {"lm_head.", "blk."})) // blk: of GGUF, where the hub has no name
+        return true;
     if (style == NameStyle::Gpt2)
-        return startsWithOneOf(name, {"h.", "wte.", "wpe.", "ln_f.", "lm_head."});
-    return startsWithOneOf(name, {"model.layers.", "model.embed_tokens.", "model.norm.", "lm_head.",
-                                  "blk."}); // of a GGUF file, where the hub has no name for it
+        return startsWithOneOf(name, {"h.", "wte.", "wpe.", "ln_f."});
+    return startsWithOneOf(name, {"model.layers.", "model.embed_tokens.", "model.norm."});
 }
 
 } // namespace moire::capture

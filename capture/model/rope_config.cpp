@@ -31,12 +31,6 @@ void readLlama3(ModelPlan& plan, JsonFields& fields)
         fields.fail(Errc::Damaged, "high_freq_factor is not above low_freq_factor");
 }
 
-/// 0.1 · weight · ln factor + 1 (YaRN, arXiv 2309.00071, equation 22).
-double magnitude(double factor, double weight)
-{
-    return factor <= 1 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
-}
-
 void readYarn(ModelPlan& plan, JsonFields& fields)
 {
     RopePlan& rope = plan.rope;
@@ -51,10 +45,10 @@ void readYarn(ModelPlan& plan, JsonFields& fields)
     if (fields.has("attention_factor"))
         rope.attentionFactor = fields.positive("attention_factor");
     else if (fields.has("mscale") && fields.has("mscale_all_dim"))
-        rope.attentionFactor = magnitude(rope.factor, fields.positive("mscale"))
-                               / magnitude(rope.factor, fields.positive("mscale_all_dim"));
+        rope.attentionFactor = yarnMagnitude(rope.factor, fields.positive("mscale"))
+                               / yarnMagnitude(rope.factor, fields.positive("mscale_all_dim"));
     else
-        rope.attentionFactor = magnitude(rope.factor, 1.0);
+        rope.attentionFactor = yarnMagnitude(rope.factor, 1.0);
 }
 
 void readScaling(ModelPlan& plan, JsonFields& fields)
@@ -79,16 +73,6 @@ void readScaling(ModelPlan& plan, JsonFields& fields)
     }
 }
 
-/// Positions that a scaled model serves: its max_position_embeddings can be those it was trained
-/// on (not where the scaling is llama3, which came with the extended number).
-void widenContext(ModelPlan& plan)
-{
-    const double reach = plan.rope.factor * plan.rope.originalContext;
-    const RopeScaling scaling = plan.rope.scaling;
-    if (scaling != RopeScaling::None && scaling != RopeScaling::Llama3 && reach > plan.context)
-        plan.context = static_cast<std::uint32_t>(std::min<double>(reach, maxContext));
-}
-
 } // namespace
 
 Result<void> readRope(ModelPlan& plan, JsonFields& fields, const std::string& place)
@@ -109,6 +93,19 @@ Result<void> readRope(ModelPlan& plan, JsonFields& fields, const std::string& pl
     }
     widenContext(plan);
     return {};
+}
+
+double yarnMagnitude(double factor, double weight)
+{
+    return factor <= 1 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
+}
+
+void widenContext(ModelPlan& plan)
+{
+    const double reach = plan.rope.factor * plan.rope.originalContext;
+    const RopeScaling scaling = plan.rope.scaling;
+    if (scaling != RopeScaling::None && scaling != RopeScaling::Llama3 && reach > plan.context)
+        plan.context = static_cast<std::uint32_t>(std::min<double>(reach, maxContext));
 }
 
 } // namespace moire::capture

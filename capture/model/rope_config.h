@@ -17,4 +17,11 @@ namespace moire::capture {
 /// range); those of the top level are remembered in `fields`, too.
 Result<void> readRope(ModelPlan& plan, JsonFields& fields, const std::string& place);
 
+/// On cosines and sines: 0.1 · weight · ln factor + 1 (YaRN, arXiv 2309.00071, equation 22).
+double yarnMagnitude(double factor, double weight);
+
+/// plan.context to the positions that a scaled model serves: the number in its configuration can be
+/// that of its training (not where the scaling is llama3, which came with the extended one).
+void widenContext(ModelPlan& plan);
+
 } // namespace moire::capture

@@ -42,7 +42,10 @@ json planJson(const ModelPlan& plan)
                 {"layers", plan.layers.size()},
                 {"dtype", numeric::nameOf(plan.dtype)},
                 {"norm_eps", plan.normEps},
+                {"norm", static_cast<int>(plan.norm)},
+                {"norm_place", static_cast<int>(plan.normPlace)},
                 {"qk_norm", static_cast<int>(plan.qkNorm)},
+                {"rope", static_cast<int>(plan.rope.kind)},
                 {"theta", plan.rope.theta},
                 {"scaling", static_cast<int>(plan.rope.scaling)},
                 {"qkv_bias", plan.qkvBias},
@@ -53,12 +56,15 @@ json planJson(const ModelPlan& plan)
     if (plan.rope.scaling == RopeScaling::Llama3)
         object["llama3"] = {plan.rope.factor, plan.rope.lowFrequencyFactor,
                             plan.rope.highFrequencyFactor, plan.rope.originalContext};
+    if (plan.rope.scaling == RopeScaling::Yarn || plan.rope.scaling == RopeScaling::Linear)
+        object["scaled"] = {plan.rope.factor, plan.rope.originalContext, plan.rope.attentionFactor};
     if (plan.clipQkv)
         object["clip"] = *plan.clipQkv;
     if (plan.moe)
         object["moe"] = {{"experts", plan.moe->experts},
                          {"chosen", plan.moe->chosen},
                          {"width", plan.moe->expertWidth},
+                         {"shared", plan.moe->sharedWidth},
                          {"normalise", plan.moe->normaliseWeights}};
     return object;
 }

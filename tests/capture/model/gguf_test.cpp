@@ -138,14 +138,21 @@ void GgufTest::dequantisesByHand()
 
 void GgufTest::mapsNames()
 {
-    QCOMPARE(hubTensor("blk.12.attn_k.bias").name,
-             std::string("model.layers.12.self_attn.k_proj.bias"));
-    QCOMPARE(hubTensor("blk.0.ffn_gate_inp.weight").name,
-             std::string("model.layers.0.mlp.gate.weight"));
-    QCOMPARE(hubTensor("blk.0.ffn_up_exps.weight").projection, std::string("up_proj"));
-    for (const char* unknown : {"", "blk", "blk.", "blk.x.attn_q.weight", "blk.1.attn_q",
-                                "blk.1.attn_q.scale", "rope_freqs.weight", "blk..attn_q.weight"})
-        QVERIFY2(hubTensor(unknown).name.empty(), unknown);
+    const auto name = [](std::string_view gguf, NameStyle style = NameStyle::Llama) {
+        return hubTensor(gguf, style).name;
+    };
+    QCOMPARE(name("blk.12.attn_k.bias"), std::string("model.layers.12.self_attn.k_proj.bias"));
+    QCOMPARE(name("blk.0.ffn_gate_inp.weight"), std::string("model.layers.0.mlp.gate.weight"));
+    QCOMPARE(hubTensor("blk.0.ffn_up_exps.weight", NameStyle::Mixtral).projection,
+             std::string("up_proj"));
+    QCOMPARE(name("blk.7.attn_qkv.bias", NameStyle::Gpt2),
+             std::string("transformer.h.7.attn.c_attn.bias"));
+    QCOMPARE(name("position_embd.weight", NameStyle::Gpt2), std::string("transformer.wpe.weight"));
+    for (const char* unknown :
+         {"", "blk", "blk.", "blk.x.attn_q.weight", "blk.1.attn_q", "blk.1.attn_q.scale",
+          "rope_freqs.weight", "blk..attn_q.weight", "position_embd.weight", "blk.1.attn_qkv.bias"})
+        QVERIFY2(name(unknown).empty(), unknown);
+    QVERIFY(name("blk.1.attn_q.weight", NameStyle::Gpt2).empty());
 }
 
 void GgufTest::refusesTruncationAtEveryByte()

@@ -231,7 +231,7 @@ class GgufTest(unittest.TestCase):
             self.same(got[name][1], values.view(np.uint32))
         plan = json.loads(run("plan", self.path))
         self.assertEqual(plan["architecture"], "OlmoeForCausalLM")
-        self.assertEqual(plan["moe"], dict(experts=experts, chosen=2, width=width, normalise=False))
+        self.assertEqual(plan["moe"], dict(experts=experts, chosen=2, width=width, shared=0, normalise=False))
 
     def write_rope(self, factors):
         sizes = dict(hidden=256, heads=2, kv=2, width=32, layers=1)
