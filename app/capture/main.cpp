@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "app/capture/run_matrix.h"
 #include "app/terminal/arguments.h"
 #include "app/terminal/terminal.h"
 
@@ -66,6 +67,12 @@ int runProgram(int argc, const char* const* argv)
                                   "Write: moire-capture tokenize MODEL --text 'Hello'"});
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
+    if (runApp.parsed() && run.matrix)
+        return finish(run.output ? runMatrix(runApp, *run.matrix, *run.output, run.dryRun)
+                                 : Error{Errc::Invalid,
+                                         "a matrix needs a folder for its captures",
+                                         {},
+                                         "Give it with -o"});
     if (runApp.parsed())
         return finish(runCommand(std::move(run)));
     if (tapsApp.parsed())

@@ -25,7 +25,7 @@ Error invalid(std::string sentence, std::string hint)
 void addInputs(CLI::App& command, RunArguments& a)
 {
     constexpr auto group = "Input (one of)";
-    command.add_option("MODEL", a.model, "Hugging Face folder or .gguf file")->required();
+    command.add_option("MODEL", a.model, "Hugging Face folder or .gguf file");
     command.add_option("--text", a.text, "A prompt, raw")->type_name("STR")->group(group);
     command.add_option("--prompts", a.promptsFile, "JSONL, a prompt a line")
         ->type_name("FILE")
@@ -93,10 +93,22 @@ void addRecording(CLI::App& command, RunArguments& a)
     command
         .add_option("-o,--output", a.output,
                     "The capture to write (default: MODEL-POLICY-ARITHMETIC.moire in this "
-                    "folder, with a number where that is there)")
+                    "folder, with a number where that is there); with --matrix a folder")
         ->type_name("OUT.moire")
         ->group(group);
     command.add_flag("--dry-run", a.dryRun, "Only print what would be recorded")->group(group);
+    command
+        .add_option("--limit-bytes", a.limitBytes,
+                    "Do not begin a capture that could become larger, such as 500MB or 2GB")
+        ->type_name("BYTES")
+        ->transform(byteCount())
+        ->group(group);
+    command
+        .add_option("--matrix", a.matrix,
+                    "Many runs: every combination of the options that this file (TOML) lists; "
+                    "those whose capture is there are left out")
+        ->type_name("FILE")
+        ->group(group);
 }
 
 void addTokens(CLI::App& command, RunArguments& a, const char* group)
@@ -108,6 +120,19 @@ void addTokens(CLI::App& command, RunArguments& a, const char* group)
                     "How scored tokens are computed: once or steps (default: once; steps with "
                     "--replay-from)")
         ->type_name("WORD")
+        ->group(group);
+    command
+        .add_option("--prefix", o.prefix,
+                    "With --replay-from: take only the first N tokens of each response, then "
+                    "generate --max-new")
+        ->type_name("N")
+        ->check(wholeNumber(0, largestCount))
+        ->group(group);
+    command
+        .add_option("--prefill-chunk", o.prefillChunk,
+                    "Tokens of a prompt a forward pass (default: all)")
+        ->type_name("N")
+        ->check(wholeNumber(1, largestCount))
         ->group(group);
     command.add_option("--max-new", o.maxNew, "Tokens to generate a sample")
         ->type_name("N")
@@ -193,16 +218,22 @@ Result<void> checkInputs(const RunArguments& a)
     if (!a.task && (!a.letters.empty() || a.shots > 0 || a.limit > 0))
         return invalid("--letters, --shots and --limit are about questions",
                        "Give the questions with --task, or leave them out");
-    if (a.reference && a.options.maxNew > 0)
+    if (a.reference && a.options.maxNew > 0 && !a.options.prefix)
         return invalid(
             "--max-new does not go with --replay-from, which takes the tokens as they are",
-            "Leave one of the two out");
+            "Leave one of the two out, or say with --prefix how many tokens to take");
+    if (a.options.prefix && !a.reference)
+        return invalid("--prefix is about the responses of another capture",
+                       "Name it with --replay-from, or leave --prefix out");
+    if (a.options.prefix && a.options.maxNew == 0)
+        return invalid("--prefix says where the model goes on by itself",
+                       "Say how many tokens with --max-new");
     if (auto checked = a.options.sampling.check(); !checked)
         return checked;
     if (!a.options.sampling.greedy() && a.options.maxNew == 0 && !(a.task && a.chat))
         return invalid("--temperature is about generated tokens",
                        "Say how many with --max-new, or leave it out");
-    if (a.construction == "once" && a.options.maxNew > 0)
+    if (a.construction == "once" && a.options.maxNew > 0 && !a.options.prefix)
         return invalid("--construction once is for scored tokens, not for generated ones",
                        "Leave it out, or --max-new");
     return {};
@@ -212,6 +243,8 @@ bool isPlain(char c)
 {
     constexpr std::string_view plain = "-_./=:,@%+";
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+    if (a.model.empty())
+        return invalid("MODEL is missing", "Try 'moire-capture run --help'");
            || plain.find(c) != std::string_view::npos;
 }
 
@@ -226,7 +259,9 @@ void addRunOptions(CLI::App& command, RunArguments& arguments)
     command.footer("Examples:\n"
                    "  moire-capture run model/ --text 'The capital of France is' --max-new 16 \\\n"
                    "      --arithmetic ordered -o reference.moire\n"
-                   "  moire-capture run model/ --replay-from reference.moire -o target.moire");
+                   "  moire-capture run model/ --replay-from reference.moire -o target.moire\n"
+                   "  moire-capture run model/ --prompts prompts.jsonl --max-new 32 \\\n"
+                   "      --matrix policies.toml -o captures/");
 }
 
 Result<void> interpret(RunArguments& arguments)

@@ -85,7 +85,8 @@ Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
     if (!reference)
         return reference.error();
     remarkOn(*arguments.reference, **reference, checkpoint);
-    return capture::promptsFromRun(**reference);
+    return capture::promptsFromRun(**reference, checkpoint.tokenizer.get(),
+                                   arguments.options.prefix);
 }
 
 std::string sizeText(std::uint64_t bytes)
@@ -202,7 +203,7 @@ Result<std::string> runCommand(RunArguments arguments)
     if (auto checked = checkOutput(arguments); !checked)
         return checked.error();
     // Before any library starts its threads, which then leave the signals to the watch.
-    WorkWatch watch("capturing", ProgressLine::Shown);
+    WorkWatch watch("capturing", ProgressLine::Shown, "rows");
     const auto checkpoint = capture::openCheckpoint(arguments.model);
     if (!checkpoint)
         return checkpoint.error();
@@ -213,6 +214,13 @@ Result<std::string> runCommand(RunArguments arguments)
     auto plan = capture::planRun(*checkpoint, arguments.options, *prompts);
     if (!plan)
         return plan.error();
+    if (arguments.limitBytes && plan->bytes > *arguments.limitBytes)
+        return Error{
+            Errc::Invalid,
+            "would write up to " + sizeText(plan->bytes) + ", more than the limit of "
+                + sizeText(*arguments.limitBytes),
+            {},
+            "Take fewer --taps, another --level or fewer tokens; --dry-run shows the size"};
     if (arguments.dryRun)
         return tapLines(plan->header.taps) + "at most "
                + summary(*plan, plan->rows, prompts->size()) + ", " + sizeText(plan->bytes) + " ("

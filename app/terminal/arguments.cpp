@@ -197,6 +197,30 @@ CLI::Validator wholeNumber(std::uint64_t least, std::uint64_t most)
     return CLI::Validator(check, {});
 }
 
+CLI::Validator byteCount()
+{
+    const auto convert = [](std::string& text) -> std::string {
+        constexpr std::uint64_t thousand = 1000;
+        const std::string wrong = "cannot be " + inQuotes(text) + hintMark
+                                  + "Give a number of bytes, such as 500000, 500MB or 2GB";
+        std::uint64_t value = 0;
+        const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (end.ec != std::errc())
+            return wrong;
+        const std::string_view unit(end.ptr, text.data() + text.size());
+        std::uint64_t scale = 1;
+        for (const std::string_view known : {"", "kB", "MB", "GB", "TB"}) {
+            if (unit == known && value <= std::numeric_limits<std::uint64_t>::max() / scale) {
+                text = std::to_string(value * scale);
+                return {};
+            }
+            scale *= thousand;
+        }
+        return wrong;
+    };
+    return {convert, {}, "bytes"};
+}
+
 CLI::Validator oneOf(std::initializer_list<std::string> words)
 {
     const auto check = [allowed = std::vector(words)](const std::string& text) -> std::string {

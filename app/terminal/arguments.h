@@ -22,6 +22,10 @@ std::optional<int> parseArguments(CLI::App& arguments, int argc, const char* con
 CLI::Validator wholeNumber(std::uint64_t least,
                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
+/// A whole number of bytes, also with kB, MB, GB or TB (powers of 1000) behind it; becomes the
+/// number.
+CLI::Validator byteCount();
+
 /// A value that is one of these words.
 CLI::Validator oneOf(std::initializer_list<std::string> words);
 

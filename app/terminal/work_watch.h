@@ -5,6 +5,7 @@
 
 #include "core/base/progress.h"
 
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -22,7 +23,8 @@ enum class ProgressLine
 class WorkWatch
 {
 public:
-    WorkWatch(std::string words, ProgressLine line);
+    /// `unit`: of what the progress counts, for a rate, such as "rows"; empty: none is shown.
+    WorkWatch(std::string words, ProgressLine line, std::string unit = {});
     ~WorkWatch();
     WorkWatch(const WorkWatch&) = delete;
     WorkWatch& operator=(const WorkWatch&) = delete;
@@ -35,7 +37,9 @@ private:
     void draw();
 
     std::string m_words;
+    std::string m_unit;
     bool m_shown;
+    std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
     bool m_drawn = false; ///< the watching thread's own
     base::Progress m_progress;
     std::stop_source m_stop;

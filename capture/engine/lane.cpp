@@ -9,16 +9,17 @@ namespace moire::capture {
 
 namespace {
 
-/// Tokens that the first pass takes. In steps it is the prompt, as when decoding; a text that is
-/// scored without a response, and is no replay of a run that took it whole, goes token by token
-/// from the start.
+/// Tokens that the first pass takes (several passes when it goes in chunks). In steps it is the
+/// prompt, as when decoding; a text that is scored without a response, and is no replay of a run
+/// that took it whole, goes token by token from the start.
 std::size_t firstPassOf(const Prompt& prompt, const RunOptions& options, std::size_t rows)
 {
-    if (options.maxNew > 0)
-        return prompt.ids.size();
-    if (options.construction == trace::Construction::Once)
-        return rows;
     const bool hasResponse = prompt.promptLength < prompt.ids.size();
+    const bool once = options.construction == trace::Construction::Once;
+    if (options.maxNew > 0)
+        return hasResponse && !once ? prompt.promptLength : prompt.ids.size();
+    if (once)
+        return rows;
     return hasResponse || !prompt.sample.replaySource.empty() ? prompt.promptLength : 1;
 }
 
@@ -36,6 +37,8 @@ Lane::Lane(const Prompt& prompt, const RunOptions& options, trace::SampleIndex s
     , m_batchSlot(batchSlot)
     , m_ids(prompt.ids)
     , m_promptLength(prompt.promptLength)
+    , m_given(prompt.ids.size())
+    , m_chunk(options.prefillChunk)
     , m_rows(rowsOf(prompt, options))
     , m_maxNew(options.maxNew)
     , m_ignoreEnd(options.ignoreEnd)
@@ -45,7 +48,10 @@ Lane::Lane(const Prompt& prompt, const RunOptions& options, trace::SampleIndex s
 
 std::size_t Lane::passEnd() const
 {
-    return std::min(m_fed == 0 ? m_firstPass : m_fed + 1, m_rows);
+    std::size_t end = m_fed + 1;
+    if (m_fed < m_firstPass)
+        end = m_chunk > 0 ? std::min(m_fed + m_chunk, m_firstPass) : m_firstPass;
+    return std::min(end, m_rows);
 }
 
 std::span<const std::int32_t> Lane::nextIds() const
@@ -56,16 +62,17 @@ std::span<const std::int32_t> Lane::nextIds() const
 std::vector<trace::Row> Lane::nextRows() const
 {
     std::vector<trace::Row> rows(passEnd() - m_fed);
-    const bool step = m_fed > 0 || (!isFree() && m_firstPass == 1 && m_rows > 1);
+    const bool step = m_fed >= m_firstPass || (!isFree() && m_firstPass == 1 && m_rows > 1);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         trace::Row& row = rows[i];
         row.sample = m_sample;
         row.position = static_cast<std::uint32_t>(m_fed + i);
         row.step = m_step;
         row.batchSlot = m_batchSlot;
-        row.phase = !isFree()    ? trace::Phase::Forced
-                    : m_fed == 0 ? trace::Phase::Prefill
-                                 : trace::Phase::Decode;
+        row.phase = !isFree()                       ? trace::Phase::Forced
+                    : row.position < m_promptLength ? trace::Phase::Prefill
+                    : row.position < m_given        ? trace::Phase::Prefix
+                                                    : trace::Phase::Decode;
         row.construction = step ? trace::Construction::Steps : trace::Construction::Once;
     }
     return rows;

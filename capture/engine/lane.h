@@ -49,7 +49,9 @@ private:
     std::uint32_t m_batchSlot;
     std::vector<std::int32_t> m_ids;
     std::size_t m_promptLength;
-    std::size_t m_firstPass; ///< tokens of the first pass
+    std::size_t m_given; ///< tokens known from the start; the model goes on by itself after them
+    std::size_t m_firstPass; ///< tokens that come before those one by one
+    std::size_t m_chunk;     ///< at most so many of them a pass; 0: all
     std::size_t m_fed = 0;   ///< tokens that the model has seen = rows recorded
     std::size_t m_rows;      ///< where it ends
     std::uint32_t m_maxNew;

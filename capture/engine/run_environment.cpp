@@ -20,12 +20,9 @@ namespace env = trace::env;
 
 namespace {
 
-/// Keys of FORMAT.md, section "environment", that nothing here reads back: comparisons divide
-/// another engine's joined q, k and v by the head counts.
-constexpr std::string_view attentionHeads = "model.attention_heads";
-constexpr std::string_view keyValueHeads = "model.key_value_heads";
-constexpr std::string_view headWidth = "model.head_dim";
-constexpr std::string_view expertOrder = "numerics.expert_order";
+/// Keys of FORMAT.md, section "environment", that nothing here reads back.
+constexpr std::string_view prefixTokens = "run.prefix_tokens";
+constexpr std::string_view prefillChunk = "run.prefill_chunk";
 
 std::string hexText(std::uint64_t value)
 {
@@ -37,9 +34,9 @@ std::string hexText(std::uint64_t value)
 void describeHeads(const ModelPlan& plan, trace::Environment& environment)
 {
     environment.set(env::vocabSize, std::int64_t{plan.vocabulary});
-    environment.set(attentionHeads, std::int64_t{plan.heads});
-    environment.set(keyValueHeads, std::int64_t{plan.kvHeads});
-    environment.set(headWidth, std::int64_t{plan.headDim});
+    environment.set(env::attentionHeads, std::int64_t{plan.heads});
+    environment.set(env::keyValueHeads, std::int64_t{plan.kvHeads});
+    environment.set(env::headDim, std::int64_t{plan.headDim});
 }
 
 void describeLibraries(trace::Environment& environment)
@@ -65,7 +62,7 @@ void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOpti
     environment.set(env::attention, std::string("eager"));
     if (plan.moe)
         environment.set(
-            expertOrder,
+            env::expertOrder,
             std::string(options.expertOrder == ExpertOrder::SlotOrder ? "slots" : "ascending"));
     environment.set(env::tf32, at::globalContext().allowTF32CuBLAS());
 }
@@ -98,11 +95,17 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
     environment.set(env::batchSize, std::int64_t{options.batch});
     environment.set(env::seed, static_cast<std::int64_t>(options.seed));
     environment.set(env::sampling, options.sampling.text());
-    environment.set(env::replay, std::string(scoresOnly ? "forced" : "free"));
+    environment.set(env::replay, std::string(scoresOnly       ? "forced"
+                                             : options.prefix ? "prefix"
+                                                              : "free"));
+    if (options.prefix)
+        environment.set(prefixTokens, std::int64_t{*options.prefix});
+    if (options.prefillChunk > 0)
+        environment.set(prefillChunk, std::int64_t{options.prefillChunk});
     // A free run decodes token by token: what a forced run calls steps.
-    environment.set(
-        env::construction,
-        std::string(nameOf(scoresOnly ? options.construction : trace::Construction::Steps)));
+    const bool chosen = scoresOnly || options.prefix;
+    environment.set(env::construction, std::string(nameOf(chosen ? options.construction
+                                                                 : trace::Construction::Steps)));
     environment.set(env::logProbs, std::string("raw"));
     environment.set(env::program, std::string("moire-capture"));
     environment.set(env::startTime, timeText());

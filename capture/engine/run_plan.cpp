@@ -43,7 +43,7 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
         return invalid("the prompt is empty", place, "Give it at least one token");
     if (prompt.promptLength > prompt.ids.size())
         return Error{Errc::Internal, "the prompt is longer than its tokens", place, {}};
-    if (options.maxNew > 0 && prompt.promptLength < prompt.ids.size())
+    if (options.maxNew > 0 && !options.prefix && prompt.promptLength < prompt.ids.size())
         return invalid("its response is given, so that no tokens can be generated", place,
                        "Leave out --max-new");
     const auto unknown = [&](std::int32_t id) {

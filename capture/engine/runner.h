@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -31,7 +32,10 @@ struct RunOptions
     std::vector<std::string> tapPatterns{"*"};
     ExpertOrder expertOrder = ExpertOrder::AscendingId; ///< of a mixture's sum
     std::uint32_t topK = 64;
-    std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free)
+    std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free or prefix)
+    /// Replay prefix: so many tokens of each response are given, before the model goes on by itself.
+    std::optional<std::uint32_t> prefix;
+    std::uint32_t prefillChunk = 0; ///< tokens of a prompt a forward pass; 0 = all
     Sampling sampling;        ///< how they are chosen
     bool ignoreEnd = false;
     std::uint32_t batch = 1;

@@ -47,7 +47,10 @@ Result<std::vector<Prompt>> promptsFromFile(const std::filesystem::path& path,
 Result<std::vector<Prompt>> promptsFromIds(const std::filesystem::path& path);
 
 /// The samples of another run with its tokens, to be scored; rows as there: of an incomplete run as
-/// far as its rows go, a sample without rows is left out. Errors: Invalid when nothing is left.
-Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference);
+/// far as its rows go, a sample without rows is left out. Questions that were answered by the
+/// logits of letters are answered again, where `tokenizer` (null: none) tells the letters. With
+/// `prefix` only so many tokens of each response. Errors: Invalid when nothing is left.
+Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference, const Tokenizer* tokenizer,
+                                           std::optional<std::uint32_t> prefix);
 
 } // namespace moire::capture

@@ -265,6 +265,9 @@ Result<std::vector<QuestionSet>> readMmlu(const fs::path& path,
             if (entry.path().extension() == ".csv"
                 && !entry.path().stem().string().ends_with("_dev"))
                 files.push_back(entry.path());
+        if (failed)
+            return Error{Errc::Io, "the folder cannot be read", path.string(),
+                         "Check who may read it"};
         std::sort(files.begin(), files.end());
         if (files.empty())
             return Error{Errc::NotFound, "the folder has no .csv file with questions",

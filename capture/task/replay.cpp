@@ -61,6 +61,21 @@ void takeTokens(const trace::Run& run, trace::SampleIndex sample, const Recorded
         prompt.ids.push_back(next);
 }
 
+/// The letters of a question are its asked tokens' texts (benchmark.h); what does not look so is no
+/// question.
+void takeLetters(const Tokenizer& tokenizer, Prompt& prompt)
+{
+    std::vector<std::string> letters;
+    for (const std::int32_t id : prompt.askedIds) {
+        const std::string text = tokenizer.bytesOf(id);
+        letters.push_back(text.substr(std::min(text.find_first_not_of(' '), text.size())));
+    }
+    if (std::find(letters.begin(), letters.end(), prompt.sample.label) == letters.end())
+        return;
+    prompt.scoring = Prompt::Scoring::Logits;
+    prompt.letters = std::move(letters);
+}
+
 Error nothingToReplay(const trace::Run& reference)
 {
     if (!reference.complete())
@@ -72,7 +87,8 @@ Error nothingToReplay(const trace::Run& reference)
 
 } // namespace
 
-Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
+Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference, const Tokenizer* tokenizer,
+                                           std::optional<std::uint32_t> prefix)
 {
     std::vector<Prompt> prompts;
     const auto rows = rowsBySample(reference);
@@ -85,10 +101,15 @@ Result<std::vector<Prompt>> promptsFromRun(const trace::Run& reference)
         prompt.sample.stopReason.clear();
         prompt.sample.prediction.clear();
         takeTokens(reference, static_cast<trace::SampleIndex>(s), rows[s], prompt);
+        if (prefix)
+            prompt.ids.resize(std::min<std::size_t>(prompt.ids.size(),
+                                                    std::size_t{prompt.promptLength} + *prefix));
         auto asked = askedIdsOf(reference, rows[s].first);
         if (!asked)
             return asked.error();
         prompt.askedIds = *std::move(asked);
+        if (tokenizer != nullptr && !prompt.sample.label.empty())
+            takeLetters(*tokenizer, prompt);
         prompts.push_back(std::move(prompt));
     }
     if (prompts.empty())

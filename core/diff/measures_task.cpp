@@ -28,9 +28,21 @@ struct Answer
     bool toRight() const { return !referenceRight() && targetRight(); }
 };
 
+/// A run without any prediction may have parsed none (a free run), or never asked: one that only
+/// scores another's tokens.
+bool answersQuestions(const trace::Run& run)
+{
+    const auto& samples = run.samples();
+    return run.header().environment.text(trace::env::replay) != "forced"
+           || std::any_of(samples.begin(), samples.end(),
+                          [](const trace::Sample& sample) { return !sample.prediction.empty(); });
+}
+
 std::vector<Answer> answersOf(const FoldView& view)
 {
     std::vector<Answer> answers;
+    if (!answersQuestions(view.reference) || !answersQuestions(view.target))
+        return answers;
     for (std::size_t i = 0; i < view.alignment.samples.size(); ++i) {
         const Alignment::SamplePair& pair = view.alignment.samples[i];
         const trace::Sample& ours = view.reference.samples()[indexOf(pair.reference)];
@@ -301,7 +313,7 @@ Measure kappa(const FoldView& view, const std::vector<Answer>& answers, const st
 void addTaskMeasures(const FoldView& view, Measures& measures)
 {
     const std::vector<Answer> answers = answersOf(view);
-    const std::string why = "no task: the samples have no label or no prediction";
+    const std::string why = "no task: the samples have no label, or a run has no prediction";
     addAnswers(view, answers, why, measures);
     measures.push_back(changeTest(answers, why));
     measures.push_back(letterMargins(view));

@@ -49,6 +49,28 @@ class SameBits(CaptureCase):
         rows = [self.info(path)["rows"] for path in (free, steps, once)]
         self.assertEqual(len(set(rows)), 1, rows)
 
+    def test_prefix_goes_on_as_the_reference_did(self):
+        run = ("--arithmetic", "ordered", "--ignore-eos")
+        free = self.run_model("free", "--prompts", self.prompts(), "--max-new", "6", *run)
+        for prefix in (0, 2, 5):
+            again = self.run_model("again", "--replay-from", free, "--prefix", prefix, "--max-new", 6 - prefix, *run)
+            self.assert_bitwise_equal(free, again)
+            self.assertEqual(self.info(again)["environment"]["run.replay"], "prefix")
+            self.assertEqual(self.info(again)["environment"]["run.prefix_tokens"], prefix)
+        self.assertEqual(self.info(again)["rows"], self.info(free)["rows"])
+        for wrong in (("--prompts", self.prompts(), "--prefix", "2", "--max-new", "1"), ("--replay-from", free, "--prefix", "2")):
+            done = self.call(CAPTURE, "run", self.model, *wrong, "-o", self.folder / "wrong.moire")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"--prefix", done.stderr)
+
+    def test_ordered_does_not_depend_on_chunks(self):
+        run = ("--prompts", self.prompts(), "--arithmetic", "ordered", "--max-new", "3", "--ignore-eos")
+        whole = self.run_model("whole", *run)
+        for chunk in (1, 3, 64):
+            chunked = self.run_model("chunked", *run, "--prefill-chunk", chunk, "--batch", "3")
+            self.assert_bitwise_equal(whole, chunked)
+            self.assertEqual(self.info(chunked)["environment"]["run.prefill_chunk"], chunk)
+
     def fused(self, model):
         """A fixture whose experts lie in one tensor for all, as transformers 5 keeps them, under its module paths."""
         folder = self.folder / f"{model}_fused"

@@ -125,6 +125,17 @@ class Task(CaptureCase):
         self.assertAlmostEqual(measures["J1"]["value"], 100 * np.mean([a[0] == a[2] for a in answers]))
         self.assertAlmostEqual(measures["J2"]["value"], 100 * np.mean([a[1] == a[2] for a in answers]))
 
+    def test_a_replay_answers_again(self):
+        reference = self.run_model("reference", "--task", f"mmlu:{DATA / 'mmlu/test'}", "--taps", "lm_head.out")
+        replay = self.run_model("replay", "--replay-from", reference, "--taps", "lm_head.out")
+        self.assertEqual(samples_of(replay), samples_of(reference))
+        chat = self.run_model("chat", "--task", f"arc:{DATA / 'arc.jsonl'}", "--chat", "--taps", "lm_head.out")
+        scored = self.run_model("scored", "--replay-from", chat, "--taps", "lm_head.out")
+        self.assertEqual({s["prediction"] for s in samples_of(scored)}, {""})
+        measures = json.loads(self.call(DIFF, chat, scored, "--format", "json").stdout)["measures"]
+        self.assertIsNone(measures["J1"]["value"])
+        self.assertIn("no prediction", measures["J1"]["why_null"])
+
     def test_bad_tasks(self):
         def task(kind, name, content):
             return ("--task", f"{kind}:{self.write(name, content)}")

@@ -67,6 +67,8 @@ private Q_SLOTS:
     void endTokenStops();
     void endTokenIgnored();
     void rowCounts();
+    void prefixGoesOn();
+    void chunksOfThePrompt();
 };
 
 void LaneTest::scoredWhole()
@@ -96,6 +98,28 @@ void LaneTest::replayOfATextInSteps()
     Prompt sample = prompt({5, 6, 7}, 3);
     sample.sample.replaySource.assign(1, '0');
     QCOMPARE(passesOf(sample, options(0, Construction::Steps)), std::string("0-2>-1 forced once"));
+}
+
+void LaneTest::prefixGoesOn()
+{
+    const Prompt sample = prompt({5, 6, 7, 8}, 2);
+    QCOMPARE(passesOf(sample, options(2, Construction::Steps)),
+             std::string("0-1>7 prefill once|2-2>8 prefix steps|3-3>-1 prefix steps|"
+                         "4-4>-1 decode steps|length"));
+    QCOMPARE(passesOf(sample, options(2)),
+             std::string("0-3>-1 prefix once|4-4>-1 decode steps|length"));
+}
+
+void LaneTest::chunksOfThePrompt()
+{
+    RunOptions how = options(2);
+    how.prefillChunk = 2;
+    QCOMPARE(passesOf(prompt({5, 6, 7}, 3), how),
+             std::string("0-1>7 prefill once|2-2>-1 prefill once|3-3>-1 decode steps|length"));
+    how = options(0);
+    how.prefillChunk = 2;
+    QCOMPARE(passesOf(prompt({5, 6, 7, 8, 9}, 3), how),
+             std::string("0-1>7 forced once|2-3>9 forced once"));
 }
 
 void LaneTest::freeRun()

@@ -122,7 +122,7 @@ void ReplayTest::rowsAreThoseOfTheReference()
         generated.push_back(10 + i);
     const auto run = runOf({1, 2, 3}, generated, static_cast<std::uint32_t>(rows));
     QVERIFY(run);
-    const auto prompts = promptsFromRun(*run);
+    const auto prompts = promptsFromRun(*run, nullptr, std::nullopt);
     QVERIFY(prompts);
     QCOMPARE(prompts->size(), std::size_t{1});
     QCOMPARE(prompts->front().promptLength, 3U);
@@ -144,7 +144,7 @@ void ReplayTest::aKilledRunIsReplayedRowForRow()
     trace::RowBlock block = blockOf(header, *index, 4);
     block.rows.back().score.id = 11;
     QVERIFY(builder.append(std::move(block)));
-    const auto prompts = promptsFromRun(*builder.snapshot());
+    const auto prompts = promptsFromRun(*builder.snapshot(), nullptr, std::nullopt);
     QVERIFY(prompts);
     QCOMPARE(prompts->front().ids, (Ids{1, 2, 3, 10, 11}));
     QCOMPARE(prompts->front().promptLength, 3U);
@@ -159,7 +159,7 @@ void ReplayTest::aPromptCutShortStaysShort()
     sample.id = std::string("q1");
     const auto index = builder.beginSample(sample, tokensOf({1, 2, 3, 4, 5}, false));
     QVERIFY(index && builder.append(blockOf(header, *index, 2)));
-    const auto prompts = promptsFromRun(*builder.snapshot());
+    const auto prompts = promptsFromRun(*builder.snapshot(), nullptr, std::nullopt);
     QVERIFY(prompts);
     QCOMPARE(prompts->front().ids, (Ids{1, 2}));
     QCOMPARE(prompts->front().promptLength, 2U);
@@ -171,7 +171,7 @@ void ReplayTest::anIncompleteReferenceWithoutRowsSaysSo()
     trace::Sample sample;
     sample.id = std::string("q1");
     QVERIFY(builder.beginSample(sample, tokensOf({1}, false)));
-    const auto prompts = promptsFromRun(*builder.snapshot());
+    const auto prompts = promptsFromRun(*builder.snapshot(), nullptr, std::nullopt);
     QVERIFY(!prompts);
     QVERIFY(prompts.error().sentence.find("incomplete") != std::string::npos);
 }
@@ -180,7 +180,7 @@ void ReplayTest::sampleFieldsAreKept()
 {
     const auto run = runOf({1}, {2}, 1);
     QVERIFY(run);
-    const auto prompts = promptsFromRun(*run);
+    const auto prompts = promptsFromRun(*run, nullptr, std::nullopt);
     QVERIFY(prompts);
     const trace::Sample& sample = prompts->front().sample;
     QCOMPARE(sample.id, std::string("q1"));
@@ -197,7 +197,7 @@ void ReplayTest::askedIdsAreKept()
 {
     const auto run = runOf({1}, {2}, 1, 2);
     QVERIFY(run);
-    const auto prompts = promptsFromRun(*run);
+    const auto prompts = promptsFromRun(*run, nullptr, std::nullopt);
     QVERIFY(prompts);
     QCOMPARE(prompts->front().askedIds, (Ids{33}));
 }
@@ -206,7 +206,7 @@ void ReplayTest::emptyReferenceIsRefused()
 {
     const auto run = runOf({1}, {2}, 0);
     QVERIFY(run);
-    const auto prompts = promptsFromRun(*run);
+    const auto prompts = promptsFromRun(*run, nullptr, std::nullopt);
     QVERIFY(!prompts);
     QCOMPARE(prompts.error().code, Errc::Invalid);
     QCOMPARE(prompts.error().place, std::string("reference"));

@@ -136,6 +136,14 @@ void MeasuresByHandTest::tasksAndCost()
     QCOMPARE(measureOf(m, "J1").byGroup.at("odd"), 0.0);
     EXPECT(measureOf(m, "K1"), 1.5L);
     QCOMPARE(measureOf(m, "K1").parameters.at("memory"), 1.5);
+
+    // Who only scores another's tokens was not asked; who generated freely and said no letter was.
+    for (trace::Sample& sample : target.samples)
+        sample.prediction.clear();
+    target.header.environment.set(trace::env::replay, std::string("forced"));
+    QVERIFY(!measureOf(compared(reference, target).measures, "J1").value);
+    target.header.environment.set(trace::env::replay, std::string("free"));
+    EXPECT(measureOf(compared(reference, target).measures, "J1"), 0);
 }
 
 void MeasuresByHandTest::responses()
