@@ -182,6 +182,12 @@ void addExecution(CLI::App& command, RunArguments& a)
         ->type_name("WORD")
         ->group(group);
     command
+        .add_option("--k-plan", o.kPlan,
+                    "The order of ordered's sums, such as block=64,split=4,combine=tree,"
+                    "partial=bf16 (default: one fp32 accumulator)")
+        ->type_name("PLAN")
+        ->group(group);
+    command
         .add_option("--expert-order", a.expertOrder,
                     "How a mixture adds its experts: ascending (by id, a rounding after each) or "
                     "slots (as chosen, one rounding) (default: ascending)")
@@ -201,8 +207,38 @@ void addExecution(CLI::App& command, RunArguments& a)
         ->group(group);
 }
 
+void addParallelism(CLI::App& command, RunArguments& a)
+{
+    capture::RunOptions& o = a.options;
+    constexpr auto group = "Tensor parallelism, simulated on one device";
+    constexpr std::uint64_t mostRanks = 1024;
+    constexpr std::uint64_t largestLeaf = 1U << 20U;
+    command
+        .add_option("--tp", o.tensorParallel,
+                    "Ranks that o_proj, down_proj and the experts' down_proj are summed over")
+        ->type_name("N")
+        ->check(wholeNumber(1, mostRanks))
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("--reduce", o.reduce,
+                    "How their partial products are summed: seq, oneshot, twoshot, ring, auto, or "
+                    "by a tree that gives the same bits for every N: tree-a, tree-b, tree-c "
+                    "(default: auto)")
+        ->type_name("WORD")
+        ->group(group);
+    command
+        .add_option("--tree-leaf", o.treeLeaf,
+                    "Inner indices of a tree's leaf (default: 256 for bf16 and fp16, 128 for fp32)")
+        ->type_name("BK")
+        ->check(wholeNumber(1, largestLeaf))
+        ->group(group);
+}
+
 Result<void> checkInputs(const RunArguments& a)
 {
+    if (a.model.empty())
+        return invalid("MODEL is missing", "Try 'moire-capture run --help'");
     constexpr auto inputs = "--text, --prompts, --ids, --task and --replay-from";
     const int given =
         static_cast<int>(a.text.has_value()) + static_cast<int>(a.promptsFile.has_value())
@@ -243,8 +279,6 @@ bool isPlain(char c)
 {
     constexpr std::string_view plain = "-_./=:,@%+";
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-    if (a.model.empty())
-        return invalid("MODEL is missing", "Try 'moire-capture run --help'");
            || plain.find(c) != std::string_view::npos;
 }
 
@@ -256,6 +290,7 @@ void addRunOptions(CLI::App& command, RunArguments& arguments)
     addTask(command, arguments);
     addRecording(command, arguments);
     addExecution(command, arguments);
+    addParallelism(command, arguments);
     command.footer("Examples:\n"
                    "  moire-capture run model/ --text 'The capital of France is' --max-new 16 \\\n"
                    "      --arithmetic ordered -o reference.moire\n"

@@ -48,6 +48,25 @@ void Forward::tap(Site site, std::int32_t layer, const at::Tensor& values)
         throwIfFailed(m_sink->tensor(*m_taps.find(site, layer), values));
 }
 
+void Forward::tapPartials(Site site, std::int32_t layer, const std::vector<at::Tensor>& partials)
+{
+    const auto places = m_taps.partialsOf(site, layer);
+    for (std::size_t rank = 0; rank < partials.size(); ++rank)
+        if (places[rank] && m_sink->wants(*places[rank]))
+            throwIfFailed(m_sink->tensor(*places[rank], partials[rank]));
+}
+
+at::Tensor Forward::summed(const LinearLayer& linear, const at::Tensor& x, Site site,
+                           std::int32_t layer)
+{
+    if (m_sink == nullptr || m_taps.partialsOf(site, layer).empty())
+        return linear.apply(x);
+    std::vector<at::Tensor> partials;
+    at::Tensor y = linear.applyWithPartials(x, partials);
+    tapPartials(site, layer, partials);
+    return y;
+}
+
 /// Norm (where the plan has one) and clip of q or k: rows × heads × headDim.
 at::Tensor Forward::projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
                                    std::int32_t layer, std::int64_t heads)
@@ -134,7 +153,7 @@ at::Tensor Forward::attention(const at::Tensor& x, std::int32_t layer)
     const at::Tensor attended =
         attend(q, k, v.view({v.size(0), m_plan.kvHeads, m_plan.headDim}), layer);
     tap(Site::OProjIn, layer, attended);
-    const at::Tensor out = w.o->apply(attended);
+    const at::Tensor out = summed(*w.o, attended, Site::OProj, layer);
     tap(Site::OProj, layer, out);
     tap(Site::Attention, layer, out);
     return out;
@@ -159,7 +178,7 @@ at::Tensor Forward::mlp(const at::Tensor& x, const MlpLayers& weights, const Mlp
         tap(sites.activation, layer, inner);
     }
     tap(sites.downIn, layer, inner);
-    const at::Tensor out = weights.down->apply(inner);
+    const at::Tensor out = summed(*weights.down, inner, sites.down, layer);
     tap(sites.down, layer, out);
     tap(sites.out, layer, out);
     return out;
@@ -177,12 +196,15 @@ at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std:
         placesOf[static_cast<std::size_t>(id[place])].push_back(place);
 
     const bool keepInner = wants(Site::ExpertGateUpSlots, layer);
+    const bool keepPartials =
+        m_sink != nullptr && !m_taps.partialsOf(Site::ExpertDownSlots, layer).empty();
     const std::int64_t places = hostIds.numel();
     at::Tensor outputs = at::empty({places, x.size(1)}, x.options());
     at::Tensor inner;
     if (keepInner)
         inner = at::empty({places, 2 * static_cast<std::int64_t>(m_plan.moe->expertWidth)},
                           x.options());
+    std::vector<at::Tensor> partials; ///< of the ranks, in slots like the outputs
     for (std::size_t e = 0; e < experts; ++e) {
         if (placesOf[e].empty())
             continue;
@@ -194,12 +216,23 @@ at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std:
         const at::Tensor up = expert.up->apply(input);
         const at::Tensor product =
             m_operations.multiply(m_operations.activate(m_plan.activation, gate), up);
-        outputs.index_copy_(0, place, expert.down->apply(product));
+        std::vector<at::Tensor> ofRanks;
+        outputs.index_copy_(0, place,
+                            keepPartials ? expert.down->applyWithPartials(product, ofRanks)
+                                         : expert.down->apply(product));
+        for (std::size_t rank = 0; rank < ofRanks.size(); ++rank) {
+            if (partials.size() == rank)
+                partials.push_back(at::empty({places, x.size(1)}, ofRanks[rank].options()));
+            partials[rank].index_copy_(0, place, ofRanks[rank]);
+        }
         if (keepInner)
             inner.index_copy_(0, place, at::cat({gate, up}, 1));
     }
     if (keepInner)
         tap(Site::ExpertGateUpSlots, layer, inner.view({x.size(0), -1}));
+    for (at::Tensor& partial : partials)
+        partial = partial.view({x.size(0), -1});
+    tapPartials(Site::ExpertDownSlots, layer, partials);
     return outputs.view({x.size(0), chosen, x.size(1)});
 }
 

@@ -39,6 +39,10 @@ public:
 private:
     void tap(Site site, std::int32_t layer, const at::Tensor& values);
     bool wants(Site site, std::int32_t layer) const;
+    /// A row-parallel layer, whose ranks' partial products may be tapped.
+    at::Tensor summed(const LinearLayer& linear, const at::Tensor& x, Site site,
+                      std::int32_t layer);
+    void tapPartials(Site site, std::int32_t layer, const std::vector<at::Tensor>& partials);
     struct Projections
     {
         at::Tensor q, k, v; ///< rows × width

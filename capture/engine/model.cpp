@@ -6,6 +6,7 @@
 #include "capture/engine/device_choice.h"
 #include "capture/engine/failure.h"
 #include "capture/engine/rope.h"
+#include "capture/engine/row_parallel.h"
 #include "capture/model/module_names.h"
 #include "capture/model/tensor_names.h"
 
@@ -56,11 +57,28 @@ private:
                                         bool hasBias) const
     {
         const numeric::DType dtype = dtypeOf(module);
-        at::Tensor weight = tensor(path + ".weight", dtype);
-        if (m_plan.transposedWeights)
-            weight = weight.t().contiguous();
         return m_model.m_operations->makeLinear(
-            std::move(weight), hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+            linearWeight(path, dtype), hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+    }
+    /// out × in.
+    at::Tensor linearWeight(const std::string& path, numeric::DType dtype) const
+    {
+        const at::Tensor weight = tensor(path + ".weight", dtype);
+        return m_plan.transposedWeights ? weight.t().contiguous() : weight;
+    }
+    /// One that tensor parallelism cuts along its inputs (rowParallelLayers()).
+    std::unique_ptr<LinearLayer> rowParallel(const std::string& module, const std::string& path,
+                                             bool hasBias) const
+    {
+        const ParallelPlan& parallel = m_model.m_parallel;
+        if (!parallel.isActive())
+            return linear(module, path, hasBias);
+        const numeric::DType dtype = dtypeOf(module);
+        Operations& operations = *m_model.m_operations;
+        return makeRowParallel(
+            operations, parallel,
+            simulatedRanks(operations, parallel, linearWeight(path, dtype), dtype),
+            hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
     }
     std::unique_ptr<LinearLayer> linear(const std::string& module, bool hasBias) const
     {
@@ -100,7 +118,8 @@ MlpLayers Model::Loader::mlp(const std::string& module, const std::string& path,
     if (m_plan.mlp == MlpKind::Gated)
         layers.gate = part(m_names.gate);
     layers.up = part(m_names.up);
-    layers.down = part(m_names.down);
+    const std::string down = below(path, m_names.down);
+    layers.down = rowParallel(module.empty() ? down : module, down, hasBias);
     return layers;
 }
 
@@ -128,7 +147,8 @@ void Model::Loader::attention(const std::string& path, DecoderLayer& layer) cons
         layer.qNorm = norm(below(path, m_names.qNorm));
         layer.kNorm = norm(below(path, m_names.kNorm));
     }
-    layer.o = linear(below(path, m_names.o), m_plan.outBias);
+    const std::string o = below(path, m_names.o);
+    layer.o = rowParallel(o, o, m_plan.outBias);
 }
 
 void Model::Loader::sparse(const std::string& path, DecoderLayer& layer) const
@@ -200,6 +220,12 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
     const auto device = DeviceChoice::parse(options.device);
     if (!device)
         return device.error();
+    const auto parallel = ParallelPlan::of(options);
+    if (!parallel)
+        return parallel.error();
+    const auto kPlan = KPlan::parse(options.kPlan);
+    if (!kPlan)
+        return kPlan.error();
     return atEdge([&]() -> Result<std::shared_ptr<const Model>> {
         const at::Device place =
             device->kind == DeviceChoice::Kind::Cpu
@@ -207,10 +233,12 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
                 : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device->index));
         const std::shared_ptr<Model> model(new Model(checkpoint.plan, *policy, place));
         model->m_arithmetic = options.arithmetic;
+        model->m_kPlan = *kPlan;
+        model->m_parallel = *parallel;
         if (model->m_plan.moe)
             model->m_plan.moe->order = options.expertOrder;
         model->m_operations = options.arithmetic == "ordered"
-                                  ? makeOrderedOperations(options.threads)
+                                  ? makeOrderedOperations(options.threads, *kPlan)
                                   : makeNativeOperations();
         model->m_operations->useThreads(options.threads);
         Loader(*checkpoint.weights, *model).loadAll();

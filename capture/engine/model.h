@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include "capture/engine/k_plan.h"
 #include "capture/engine/operations.h"
+#include "capture/engine/parallel_plan.h"
 #include "capture/engine/policy.h"
 #include "capture/engine/runner.h"
 #include "capture/model/model_plan.h"
@@ -44,6 +46,8 @@ public:
     const ModelPlan& plan() const { return m_plan; }
     const Policy& policy() const { return m_policy; }
     const std::string& arithmetic() const { return m_arithmetic; }
+    const KPlan& kPlan() const { return m_kPlan; }
+    const ParallelPlan& parallel() const { return m_parallel; }
     at::Device device() const { return m_device; }
     Operations& operations() const { return *m_operations; }
 
@@ -68,6 +72,8 @@ private:
     Policy m_policy;
     at::Device m_device;
     std::string m_arithmetic;
+    KPlan m_kPlan;
+    ParallelPlan m_parallel;
     std::unique_ptr<Operations> m_operations;
     at::Tensor m_embedding;
     at::Tensor m_positions;

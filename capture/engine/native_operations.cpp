@@ -186,7 +186,21 @@ at::Tensor geluNew(const at::Tensor& x)
 class NativeOperations : public Operations
 {
 public:
-    void useThreads(unsigned threads) override { setLibraryThreads(threads); }
+    void useThreads(unsigned threads) override
+    {
+        setLibraryThreads(threads);
+        m_threads = threads == 0 ? defaultThreads() : threads;
+        if (m_workers && m_workers->threads() != m_threads)
+            m_workers.reset();
+    }
+
+    /// Made when somebody asks: the library's kernels have threads of their own.
+    device::Workers& workers() override
+    {
+        if (!m_workers)
+            m_workers = std::make_unique<device::Workers>(m_threads);
+        return *m_workers;
+    }
 
     std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) override
     {
@@ -264,6 +278,8 @@ private:
     at::Tensor maskedScores(const AttentionJob& job, const at::Tensor& q);
 
     AttentionMask m_mask;
+    unsigned m_threads = 0;
+    std::unique_ptr<device::Workers> m_workers;
 };
 
 /// fp32 scores of the heads' queries (kvHeads × rows of its heads × headDim), rounded to the dtype

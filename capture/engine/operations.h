@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "capture/device/workers.h"
+#include "capture/engine/k_plan.h"
 #include "capture/model/model_plan.h"
 #include "core/numeric/dtype.h"
 
@@ -21,6 +23,13 @@ public:
     virtual ~LinearLayer() = default;
     /// x·Wᵀ + bias: rows × in → rows × out, in x's dtype, fp32 accumulation, one rounding.
     virtual at::Tensor apply(const at::Tensor& x) const = 0;
+    /// The same; a layer that is summed over ranks also gives their partial products, in rank
+    /// order.
+    virtual at::Tensor applyWithPartials(const at::Tensor& x,
+                                         std::vector<at::Tensor>& /*partials*/) const
+    {
+        return apply(x);
+    }
 };
 
 struct NormLayer
@@ -65,6 +74,8 @@ public:
 
     /// Threads of what follows; 0 = one for each processor.
     virtual void useThreads(unsigned threads) = 0;
+    /// Those that the kernels of capture/device share here.
+    virtual device::Workers& workers() = 0;
 
     /// `weight` out × in, `bias` out or undefined; both in the dtype that the layer computes in.
     virtual std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) = 0;
@@ -94,8 +105,8 @@ public:
 
 /// The library's own kernels, on any device.
 std::unique_ptr<Operations> makeNativeOperations();
-/// capture/device's batch-invariant kernels, on the CPU.
-std::unique_ptr<Operations> makeOrderedOperations(unsigned threads);
+/// capture/device's batch-invariant kernels, on the CPU; linear layers are summed as `kPlan` says.
+std::unique_ptr<Operations> makeOrderedOperations(unsigned threads, const KPlan& kPlan);
 
 /// LibTorch's name of a dtype that a policy can give (bf16, fp16, fp32), and back.
 at::ScalarType scalarTypeOf(numeric::DType dtype);

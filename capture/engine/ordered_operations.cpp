@@ -48,10 +48,12 @@ class OrderedLinear : public LinearLayer
 {
 public:
     OrderedLinear(const at::Tensor& weight, const at::Tensor& bias,
-                  std::shared_ptr<const Team> team)
+                  std::shared_ptr<const Team> team, const KPlan& kPlan)
         : m_packed(weight.data_ptr(), dtypeOf(weight.scalar_type()), extent(weight, 0),
                    extent(weight, 1), extent(weight, 1), dataOrNull(bias), **team)
         , m_team(std::move(team))
+        , m_plain(kPlan.isPlain())
+        , m_sum(kPlan.sumOf(m_packed.inputs()))
     {}
 
     at::Tensor apply(const at::Tensor& x) const override
@@ -60,14 +62,21 @@ public:
         at::Tensor out =
             at::empty({x.size(0), static_cast<std::int64_t>(m_packed.outputs())}, x.options());
         const auto dtype = dtypeOf(x.scalar_type());
-        device::linear(in.data_ptr(), dtype, step(in, 0), extent(in, 0), m_packed, out.data_ptr(),
-                       dtype, m_packed.outputs(), **m_team);
+        if (m_plain)
+            device::linear(in.data_ptr(), dtype, step(in, 0), extent(in, 0), m_packed,
+                           out.data_ptr(), dtype, m_packed.outputs(), **m_team);
+        else
+            device::plannedLinear(in.data_ptr(), dtype, step(in, 0), extent(in, 0), m_packed,
+                                  {0, m_packed.inputs()}, m_sum, out.data_ptr(), dtype,
+                                  m_packed.outputs(), **m_team);
         return out;
     }
 
 private:
     device::PackedLinear m_packed;
     std::shared_ptr<const Team> m_team;
+    bool m_plain;
+    device::SumPlan m_sum;
 };
 
 device::Norm deviceNorm(NormKind kind)
@@ -109,8 +118,9 @@ using ElementsKernel = void (*)(const void*, const void*, void*, numeric::DType,
 class OrderedOperations : public Operations
 {
 public:
-    explicit OrderedOperations(unsigned threads)
+    OrderedOperations(unsigned threads, const KPlan& kPlan)
         : m_team(std::make_shared<Team>(std::make_unique<device::Workers>(threads)))
+        , m_kPlan(kPlan)
     {}
 
     void useThreads(unsigned threads) override
@@ -121,9 +131,11 @@ public:
             *m_team = std::make_unique<device::Workers>(wanted);
     }
 
+    device::Workers& workers() override { return **m_team; }
+
     std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) override
     {
-        return std::make_unique<OrderedLinear>(weight.contiguous(), bias, m_team);
+        return std::make_unique<OrderedLinear>(weight.contiguous(), bias, m_team, m_kPlan);
     }
 
     at::Tensor normalise(const NormLayer& norm, const at::Tensor& x) override
@@ -237,6 +249,7 @@ private:
     }
 
     std::shared_ptr<Team> m_team;
+    KPlan m_kPlan;
 };
 
 at::Tensor OrderedOperations::attention(const AttentionJob& job)
@@ -316,9 +329,9 @@ at::Tensor OrderedOperations::combine(const MoePlan& moe, const at::Tensor& slot
 
 } // namespace
 
-std::unique_ptr<Operations> makeOrderedOperations(unsigned threads)
+std::unique_ptr<Operations> makeOrderedOperations(unsigned threads, const KPlan& kPlan)
 {
-    return std::make_unique<OrderedOperations>(threads);
+    return std::make_unique<OrderedOperations>(threads, kPlan);
 }
 
 } // namespace moire::capture

@@ -4,6 +4,8 @@
 #include "capture/engine/run_environment.h"
 
 #include "capture/engine/device_choice.h"
+#include "capture/engine/k_plan.h"
+#include "capture/engine/parallel_plan.h"
 #include "capture/engine/threads.h"
 
 #include <ATen/Context.h>
@@ -48,17 +50,25 @@ void describeLibraries(trace::Environment& environment)
     environment.set(env::torchVersion, std::string(TORCH_VERSION));
 }
 
+/// Of `ordered`, checked before.
+std::string kPlanText(const RunOptions& options)
+{
+    const auto plan = KPlan::parse(options.kPlan);
+    return !plan || plan->isPlain() ? "one fp32 accumulator, ascending, fused" : plan->text();
+}
+
 void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
                       trace::Environment& environment)
 {
     environment.set(env::policy, policy.name());
     environment.set(env::arithmetic, options.arithmetic);
     if (options.arithmetic == "ordered")
-        environment.set(env::kPlan, std::string("one fp32 accumulator, ascending, fused"));
+        environment.set(env::kPlan, kPlanText(options));
     else if (TORCH_VERSION_MAJOR < 2 && options.device == "cpu" && policy.name() != "fp32")
         environment.set(env::kPlan, std::string("the library's fp64 product of widened values"));
-    environment.set(env::tpSize, std::int64_t{1});
-    environment.set(env::reduction, std::string("none"));
+    environment.set(env::tpSize, std::int64_t{options.tensorParallel});
+    if (const auto parallel = ParallelPlan::of(options))
+        environment.set(env::reduction, reductionText(*parallel, plan, policy));
     environment.set(env::attention, std::string("eager"));
     if (plan.moe)
         environment.set(

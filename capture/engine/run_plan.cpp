@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "capture/engine/device_choice.h"
+#include "capture/engine/k_plan.h"
 #include "capture/engine/lane.h"
+#include "capture/engine/parallel_plan.h"
 #include "capture/engine/run_environment.h"
 #include "capture/engine/runner.h"
 #include "capture/engine/tap_plan.h"
@@ -31,9 +33,35 @@ Result<void> checkOptions(const RunOptions& options)
                      "arithmetic ordered has kernels for the CPU only, not for " + device->text(),
                      {},
                      "Use --device cpu, or --arithmetic native"};
+    if (options.arithmetic != "ordered" && !options.kPlan.empty())
+        return invalid("a K-plan is an order of ordered, and the arithmetic is "
+                           + options.arithmetic,
+                       {}, "Leave out --k-plan, or take --arithmetic ordered");
+    if (const auto kPlan = KPlan::parse(options.kPlan); !kPlan)
+        return kPlan.error();
     if (options.batch == 0)
         return invalid("a batch of 0 samples makes no sense", {}, "Take --batch 1 or more");
     return {};
+}
+
+/// The options' tensor parallelism, once the model and the device can do it.
+Result<ParallelPlan> parallelOf(const ModelPlan& model, const Policy& policy,
+                                const RunOptions& options)
+{
+    const auto plan = ParallelPlan::of(options);
+    if (!plan)
+        return plan.error();
+    const auto device = DeviceChoice::parse(options.device);
+    if (!device)
+        return device.error();
+    if (plan->isTree() && device->kind != DeviceChoice::Kind::Cpu)
+        return Error{Errc::Unsupported,
+                     "the trees have kernels for the CPU only, not for " + device->text(),
+                     {},
+                     "Use --device cpu, or --reduce seq, oneshot, twoshot, ring or auto"};
+    if (auto served = checkParallel(*plan, model, policy); !served)
+        return served.error();
+    return plan;
 }
 
 Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const Prompt& prompt)
@@ -119,6 +147,9 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
     const auto policy = Policy::parse(options.policy, checkpoint.plan);
     if (!policy)
         return policy.error();
+    const auto parallel = parallelOf(checkpoint.plan, *policy, options);
+    if (!parallel)
+        return parallel.error();
     // The usual K is cut to a small vocabulary; one that was asked for is not cut silently.
     if (options.topK > std::max(RunOptions{}.topK, checkpoint.plan.vocabulary))
         return invalid("a top-K table of " + std::to_string(options.topK)
@@ -128,7 +159,7 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
     for (const Prompt& prompt : prompts)
         if (auto checked = checkPrompt(checkpoint.plan, options, prompt); !checked)
             return checked.error();
-    const auto taps = TapPlan::of(checkpoint.plan, *policy).select(options.tapPatterns);
+    const auto taps = TapPlan::of(checkpoint.plan, *policy, *parallel).select(options.tapPatterns);
     if (!taps)
         return taps.error();
     auto environment = describeRun(checkpoint, *policy, options, options.maxNew == 0);
@@ -152,7 +183,10 @@ Result<std::vector<trace::Tap>> listTaps(const Checkpoint& checkpoint, const Run
     const auto policy = Policy::parse(options.policy, checkpoint.plan);
     if (!policy)
         return policy.error();
-    const auto taps = TapPlan::of(checkpoint.plan, *policy).select(options.tapPatterns);
+    const auto parallel = parallelOf(checkpoint.plan, *policy, options);
+    if (!parallel)
+        return parallel.error();
+    const auto taps = TapPlan::of(checkpoint.plan, *policy, *parallel).select(options.tapPatterns);
     if (!taps)
         return taps.error();
     return taps->taps();

@@ -179,13 +179,19 @@ Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
     if (!policy)
         return policy.error();
     const bool sameOrder = !model.plan().moe || model.plan().moe->order == options.expertOrder;
+    const auto parallel = ParallelPlan::of(options);
+    if (!parallel)
+        return parallel.error();
+    const auto kPlan = KPlan::parse(options.kPlan);
+    if (!kPlan)
+        return kPlan.error();
     if (policy->name() != model.policy().name() || options.arithmetic != model.arithmetic()
-        || !sameOrder)
+        || *kPlan != model.kPlan() || *parallel != model.parallel() || !sameOrder)
         return Error{Errc::Invalid,
                      "the model was loaded for policy " + model.policy().name() + " and arithmetic "
                          + model.arithmetic(),
                      model.plan().name, "Load it again with the options of the run"};
-    return TapPlan::of(model.plan(), model.policy()).select(options.tapPatterns);
+    return TapPlan::of(model.plan(), model.policy(), *parallel).select(options.tapPatterns);
 }
 
 trace::SampleIndex beginSample(trace::RunSink& sink, const Prompt& prompt,

@@ -25,7 +25,11 @@ struct RunOptions
 {
     std::string policy;                ///< "bf16", "fp32"; "" = the model's own dtype
     std::string arithmetic = "native"; ///< "native", "ordered"
+    std::string kPlan;                 ///< of "ordered" (KPlan::parse); "" = one accumulator
     std::string device = "cpu";        ///< "cpu", "cuda[:N]", "hip[:N]"
+    std::uint32_t tensorParallel = 1;  ///< ranks, simulated
+    std::string reduce;                ///< "seq", …, "tree-c" (parallel_plan.h); "" = "auto"
+    std::uint32_t treeLeaf = 0;        ///< inner indices of a tree's leaf; 0 = the paper's
     trace::Construction construction =
         trace::Construction::Once; ///< of scored tokens (replay forced)
     trace::Level level = trace::Level::Full;
@@ -56,8 +60,8 @@ struct RunPlan
 class Model; ///< loaded weights on a device; engine-internal
 
 /// Checks options and prompts against the checkpoint. Errors: Invalid (unknown policy, arithmetic,
-/// device; a pattern that matches no tap; an id outside the vocabulary; a prompt longer than the
-/// context).
+/// device, reduction, K-plan; a pattern that matches no tap; an id outside the vocabulary; a prompt
+/// longer than the context); Unsupported (a layer that the tensor parallelism cannot serve).
 Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
                         std::span<const Prompt> prompts);
 

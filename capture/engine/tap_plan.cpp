@@ -17,10 +17,11 @@ using trace::TapKind;
 class TapPlan::Maker
 {
 public:
-    Maker(const ModelPlan& plan, const Policy& policy)
+    Maker(const ModelPlan& plan, const Policy& policy, const ParallelPlan& parallel)
         : m_plan(plan)
         , m_names(moduleNames(plan.names))
         , m_policy(policy)
+        , m_parallel(parallel)
     {}
     TapPlan make();
 
@@ -38,6 +39,9 @@ private:
     {
         add(site, module, suffix, kind, width, inputs, Traits{});
     }
+    /// A row-parallel site: the partial products of several ranks, then their sum.
+    void addSum(Site site, const std::string& module, const char* suffix, TapKind kind,
+                std::uint32_t width, const Sites& inputs, Traits traits);
     std::optional<trace::TapIndex> placeOf(Site input) const;
     void embedding();
     void projections(const std::string& path, const Sites& inputs);
@@ -50,6 +54,7 @@ private:
     const ModelPlan& m_plan;
     const ModuleNames& m_names;
     const Policy& m_policy;
+    const ParallelPlan& m_parallel;
     std::int32_t m_layer = -1;
     TapPlan m_result;
 };
@@ -98,6 +103,27 @@ void TapPlan::Maker::add(Site site, const std::string& module, const char* suffi
     m_result.m_places[static_cast<std::size_t>(m_layer + 1)][static_cast<std::size_t>(site)] =
         static_cast<trace::TapIndex>(m_result.m_taps.size());
     m_result.m_taps.push_back(std::move(tap));
+}
+
+void TapPlan::Maker::addSum(Site site, const std::string& module, const char* suffix, TapKind kind,
+                            std::uint32_t width, const Sites& inputs, Traits traits)
+{
+    traits.tpSensitive = true;
+    std::vector<std::optional<trace::TapIndex>> partials;
+    for (std::uint32_t rank = 0; m_parallel.size > 1 && rank < m_parallel.size; ++rank) {
+        const std::string number = std::to_string(rank);
+        const std::string ending =
+            traits.slots > 0 ? ".down.partial." + number + ".slots" : ".partial." + number;
+        add(site, module, ending.c_str(), kind, width, inputs, traits);
+        trace::Tap& tap = m_result.m_taps.back();
+        tap.dtype = m_parallel.wireType(tap.dtype);
+        tap.rank = static_cast<std::int32_t>(rank);
+        tap.partial = true;
+        partials.push_back(static_cast<trace::TapIndex>(m_result.m_taps.size() - 1));
+    }
+    add(site, module, suffix, kind, width, inputs, traits);
+    if (!partials.empty())
+        m_result.m_partials[{site, m_layer}] = std::move(partials);
 }
 
 void TapPlan::Maker::embedding()
@@ -158,8 +184,7 @@ void TapPlan::Maker::attention(const std::string& path, const Sites& inputs)
     const std::string o = below(path, m_names.o);
     add(Site::OProjIn, o, ".in", TapKind::ProjectionInput, qWidth,
         q == k ? Sites{q} : Sites{q, k, Site::VProj}, {.earlierRows = true});
-    add(Site::OProj, o, ".out", TapKind::Projection, m_plan.hidden, {Site::OProjIn},
-        {.tpSensitive = true});
+    addSum(Site::OProj, o, ".out", TapKind::Projection, m_plan.hidden, {Site::OProjIn}, {});
     add(Site::Attention, path, ".out", TapKind::AttentionOutput, m_plan.hidden, {Site::OProj});
 }
 
@@ -180,8 +205,7 @@ void TapPlan::Maker::mlp(const std::string& path, const MlpSites& sites, std::ui
         add(sites.activation, activation, ".out", TapKind::Activation, width, {sites.up});
         add(sites.downIn, down, ".in", TapKind::ProjectionInput, width, {sites.activation});
     }
-    add(sites.down, down, ".out", TapKind::Projection, m_plan.hidden, {sites.downIn},
-        {.tpSensitive = true});
+    addSum(sites.down, down, ".out", TapKind::Projection, m_plan.hidden, {sites.downIn}, {});
     add(sites.out, path, ".out", kind, m_plan.hidden, {sites.down});
 }
 
@@ -198,9 +222,9 @@ void TapPlan::Maker::sparseMlp(const std::string& path, const Sites& inputs)
     add(Site::Router, path + ".gate", ".out", TapKind::Router, moe.experts, inputs);
     add(Site::ExpertGateUpSlots, path + ".experts", ".gate_up.slots", TapKind::ExpertSlots,
         moe.chosen * 2 * moe.expertWidth, withRouter, {.slots = moe.chosen});
-    add(Site::ExpertDownSlots, path + ".experts", ".down.slots", TapKind::ExpertSlots,
-        moe.chosen * m_plan.hidden, {Site::Router, Site::ExpertGateUpSlots},
-        {.tpSensitive = true, .slots = moe.chosen});
+    addSum(Site::ExpertDownSlots, path + ".experts", ".down.slots", TapKind::ExpertSlots,
+           moe.chosen * m_plan.hidden, {Site::Router, Site::ExpertGateUpSlots},
+           {.slots = moe.chosen});
     add(Site::Experts, path + ".experts", ".out", TapKind::Experts, m_plan.hidden,
         {Site::Router, Site::ExpertDownSlots});
     if (moe.sharedWidth > 0)
@@ -258,10 +282,21 @@ TapPlan TapPlan::Maker::make()
     return std::move(m_result);
 }
 
-TapPlan TapPlan::of(const ModelPlan& plan, const Policy& policy)
+TapPlan TapPlan::of(const ModelPlan& plan, const Policy& policy, const ParallelPlan& parallel)
 {
-    return Maker(plan, policy).make();
+    return Maker(plan, policy, parallel).make();
 }
+
+namespace {
+
+/// `*` is every value of the model itself; what only one rank has is recorded when it is asked for.
+bool chooses(const std::string& pattern, const trace::Tap& tap)
+{
+    return (!tap.partial || pattern.find("partial") != std::string::npos)
+           && base::globMatches(pattern, tap.name);
+}
+
+} // namespace
 
 Result<TapPlan> TapPlan::select(std::span<const std::string> patterns) const
 {
@@ -269,13 +304,15 @@ Result<TapPlan> TapPlan::select(std::span<const std::string> patterns) const
     for (const std::string& pattern : patterns) {
         bool matches = false;
         for (std::size_t i = 0; i < m_taps.size(); ++i)
-            if (base::globMatches(pattern, m_taps[i].name))
+            if (chooses(pattern, m_taps[i]))
                 matches = chosen[i] = true;
         if (!matches)
             return Error{Errc::Invalid,
                          "no tap of this model matches '" + pattern + "'",
                          {},
-                         "See them with: moire-capture taps MODEL"};
+                         pattern.find("partial") == std::string::npos
+                             ? "See them with: moire-capture taps MODEL"
+                             : "Partial products are those of several ranks: add --tp 2 or more"};
     }
     TapPlan result;
     result.m_routers = m_routers;
@@ -299,7 +336,24 @@ Result<TapPlan> TapPlan::select(std::span<const std::string> patterns) const
         for (auto& place : sites)
             if (place)
                 place = places[trace::indexOf(*place)];
+    for (const auto& [site, ranks] : m_partials)
+        for (const auto& rank : ranks)
+            if (places[trace::indexOf(*rank)]) {
+                auto& chosenRanks = result.m_partials[site];
+                chosenRanks.resize(ranks.size());
+                chosenRanks[static_cast<std::size_t>(&rank - ranks.data())] =
+                    places[trace::indexOf(*rank)];
+            }
     return result;
+}
+
+std::span<const std::optional<trace::TapIndex>> TapPlan::partialsOf(Site site,
+                                                                    std::int32_t layer) const
+{
+    const auto found = m_partials.find({site, layer});
+    if (found == m_partials.end())
+        return {};
+    return found->second;
 }
 
 std::optional<trace::TapIndex> TapPlan::find(Site site, std::int32_t layer) const
