@@ -27,6 +27,10 @@ struct Side
         for (std::size_t i = 0; i < taps.size(); ++i) {
             byName.emplace(taps[i].name, i);
             hubs.push_back(hubName(taps[i].name));
+            // One rank's part of a sum over two is not one of a sum over four.
+            if (taps[i].partial)
+                hubs.back() = taps[i].name + " of "
+                              + run.header().environment.text(trace::env::tpSize) + " ranks";
         }
         for (std::size_t i = 0; i < taps.size(); ++i) {
             if (hubs[i])
