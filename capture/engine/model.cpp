@@ -57,8 +57,15 @@ private:
                                         bool hasBias) const
     {
         const numeric::DType dtype = dtypeOf(module);
-        return m_model.m_operations->makeLinear(
+        auto layer = m_model.m_operations->makeLinear(
             linearWeight(path, dtype), hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+        release(path);
+        return layer;
+    }
+    /// Of a weight that its layer may have copied.
+    void release(const std::string& path) const
+    {
+        m_weights.release(hubName(m_plan.names, path + ".weight"));
     }
     /// out × in.
     at::Tensor linearWeight(const std::string& path, numeric::DType dtype) const
@@ -75,10 +82,10 @@ private:
             return linear(module, path, hasBias);
         const numeric::DType dtype = dtypeOf(module);
         Operations& operations = *m_model.m_operations;
-        return makeRowParallel(
-            operations, parallel,
-            simulatedRanks(operations, parallel, linearWeight(path, dtype), dtype),
-            hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+        auto ranks = simulatedRanks(operations, parallel, linearWeight(path, dtype), dtype);
+        release(path);
+        return makeRowParallel(operations, parallel, std::move(ranks),
+                               hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
     }
     std::unique_ptr<LinearLayer> linear(const std::string& module, bool hasBias) const
     {

@@ -79,6 +79,7 @@ public:
 
     const std::vector<Entry>& entries() const override { return m_entries; }
     Result<Weight> load(std::string_view name) const override;
+    void release(std::string_view name) const override;
 
 private:
     std::string place() const { return m_file->path().string(); }
@@ -226,6 +227,12 @@ Result<Weight> GgufWeights::load(std::string_view name) const
         return Error{Errc::Internal, "memory runs out at tensor " + source.entry.name, place(),
                      "Take a smaller model or a machine with more memory"};
     }
+}
+
+void GgufWeights::release(std::string_view name) const
+{
+    if (const std::size_t i = findEntry(m_entries, name); i < m_entries.size())
+        m_file->releasePages(m_sources[i].offset, m_sources[i].size);
 }
 
 } // namespace

@@ -98,6 +98,12 @@ public:
                      "Check that the checkpoint is complete and of this architecture"};
     }
 
+    void release(std::string_view name) const override
+    {
+        if (const std::size_t i = findEntry(m_entries, name); i < m_entries.size())
+            m_locations[i].file->releasePages(m_locations[i].offset, m_locations[i].size);
+    }
+
 private:
     void addEntry(Entry entry, Location location)
     {

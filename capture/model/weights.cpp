@@ -34,6 +34,7 @@ Result<std::uint64_t> weightDigest(const Weights& weights)
         if (!weight)
             return weight.error();
         sum += tensorDigest(entry.name, *weight);
+        weights.release(entry.name);
     }
     return sum;
 }

@@ -45,6 +45,9 @@ public:
     virtual const std::vector<Entry>& entries() const = 0;
     /// Errors: NotFound (named), Unsupported type (named), Damaged.
     virtual Result<Weight> load(std::string_view name) const = 0;
+    /// Lets the memory go that a tensor of a mapped file takes; what still uses it reads the file
+    /// again.
+    virtual void release(std::string_view /*name*/) const {}
 };
 
 /// Safetensors folder (single or sharded with index) – every offset, size and shape checked. Names
