@@ -62,6 +62,7 @@ private:
     void construction();
     void introduced();
     void tensorParallel();
+    bool onlyRanksDiffer() const;
     void precision();
     void routing();
     void accumulation();
@@ -202,15 +203,31 @@ void CauseFinder::tensorParallel()
     const bool sizes = differs(env::tpSize);
     const bool reductions = differs(env::reduction);
     const trace::Tap* tap = firstTap();
-    if ((!sizes && !reductions) || tap == nullptr || !tap->tpSensitive)
+    if ((!sizes && !reductions) || tap == nullptr)
         return;
-    add("tensor-parallel",
-        opOf(m_first->tap) + " is summed over ranks, and the runs sum differently ("
-            + (sizes ? "size " + reference(env::tpSize) + " against " + target(env::tpSize)
-                     : "reduction " + reference(env::reduction) + " against "
-                           + target(env::reduction))
-            + ")",
-        {fieldEvidence(env::tpSize), fieldEvidence(env::reduction)});
+    const std::string how =
+        sizes ? "size " + reference(env::tpSize) + " against " + target(env::tpSize)
+              : "reduction " + reference(env::reduction) + " against " + target(env::reduction);
+    const std::vector evidence{fieldEvidence(env::tpSize), fieldEvidence(env::reduction)};
+    if (tap->tpSensitive)
+        add("tensor-parallel",
+            opOf(m_first->tap) + " is summed over ranks, and the runs sum differently (" + how
+                + ")",
+            evidence);
+    else if (m_first->origin == Origin::Unknown && onlyRanksDiffer())
+        add("tensor-parallel",
+            "The runs differ only in how they sum over ranks (" + how
+                + "); the sum where that begins was not recorded",
+            evidence);
+}
+
+bool CauseFinder::onlyRanksDiffer() const
+{
+    return std::all_of(m_report.environmentDifferences.begin(),
+                       m_report.environmentDifferences.end(),
+                       [](const EnvironmentDifference& difference) {
+                           return difference.key == env::tpSize || difference.key == env::reduction;
+                       });
 }
 
 void CauseFinder::precision()

@@ -279,6 +279,9 @@ class Parallel(CaptureCase):
         self.assertRegex(text, r"o_proj is summed over ranks, and the runs sum differently \(size 1 against 4\)")
         seq = self.run_llama("seq", "--tp", 4, "--reduce", "seq")
         self.assertRegex(self.compare(four, seq)[1], r"summed over ranks, and the runs sum differently \(reduction ring against seq\)")
+        head = ("--taps", "lm_head.out")
+        status, text = self.compare(self.run_llama("one_head", *head), self.run_llama("four_head", *head, "--tp", 4, "--reduce", "ring"))
+        self.assertIn("The runs differ only in how they sum over ranks (size 1 against 4); the sum where that begins was not recorded", text)
         environment = self.info(four)["environment"]
         self.assertEqual((environment["numerics.tp_size"], environment["numerics.reduction"]), (4, "ring"))
         self.assertEqual(self.info(one)["environment"]["numerics.reduction"], "none")

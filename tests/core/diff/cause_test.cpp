@@ -152,6 +152,15 @@ void CauseTest::tensorParallel()
     target.header.taps[target.tapAt(queries)].tpSensitive = false;
     reference.header.taps[reference.tapAt(queries)].tpSensitive = false;
     QVERIFY(findingOf(compared(reference, target, 1, plain()), "tensor-parallel") == nullptr);
+    // A tap whose inputs were not recorded, and nothing else that differs.
+    for (PlainRun* run : {&reference, &target})
+        run->header.taps[run->tapAt(queries)].inputsComplete = false;
+    QCOMPARE(compared(reference, target, 1, plain()).cause,
+             std::string("The runs differ only in how they sum over ranks (size 1 against 4); the "
+                         "sum where that begins was not recorded."));
+    target.header.environment.set(trace::env::threads, std::int64_t{3});
+    reference.header.environment.set(trace::env::threads, std::int64_t{1});
+    QVERIFY(findingOf(compared(reference, target, 1, plain()), "tensor-parallel") == nullptr);
 }
 
 void CauseTest::precision()
