@@ -129,6 +129,13 @@ void addTokens(CLI::App& command, RunArguments& a, const char* group)
         ->check(wholeNumber(0, largestCount))
         ->group(group);
     command
+        .add_option("--padding", a.padding,
+                    "Side on which the prompts of a batch are padded to the longest: left or right "
+                    "(default: none, each has its own length)")
+        ->type_name("SIDE")
+        ->check(oneOf({"left", "right"}))
+        ->group(group);
+    command
         .add_option("--prefill-chunk", o.prefillChunk,
                     "Tokens of a prompt a forward pass (default: all)")
         ->type_name("N")
@@ -311,6 +318,12 @@ Result<void> interpret(RunArguments& arguments)
                            "The levels are full, topk and digest");
         options.level = *level;
     }
+    if (!arguments.padding.empty())
+        options.padding =
+            arguments.padding == "left" ? capture::Padding::Left : capture::Padding::Right;
+    if (options.padding != capture::Padding::None && options.prefillChunk > 0)
+        return invalid("--padding is of prompts that go through the model whole",
+                       "Leave it out, or --prefill-chunk");
     if (arguments.expertOrder == "slots")
         options.expertOrder = capture::ExpertOrder::SlotOrder;
     else if (!arguments.expertOrder.empty() && arguments.expertOrder != "ascending")

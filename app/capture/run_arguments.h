@@ -33,6 +33,7 @@ struct RunArguments
     std::string level;
     std::string construction;
     std::string expertOrder;
+    std::string padding;
     std::optional<std::string> output;
     bool dryRun = false;
     std::optional<std::uint64_t> limitBytes; ///< a capture that could be larger is not begun

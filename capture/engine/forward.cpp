@@ -7,9 +7,17 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace moire::capture {
+
+namespace {
+
+/// Any would do: no other row sees what becomes of it.
+constexpr std::int64_t paddingToken = 0;
+
+} // namespace
 
 KvCache::KvCache(std::size_t layers, std::int64_t kvHeads, std::int64_t headDim,
                  std::int64_t capacity, const at::TensorOptions& like)
@@ -45,7 +53,7 @@ bool Forward::wants(Site site, std::int32_t layer) const
 void Forward::tap(Site site, std::int32_t layer, const at::Tensor& values)
 {
     if (wants(site, layer))
-        throwIfFailed(m_sink->tensor(*m_taps.find(site, layer), values));
+        throwIfFailed(m_sink->tensor(*m_taps.find(site, layer), withoutPadding(values)));
 }
 
 void Forward::tapPartials(Site site, std::int32_t layer, const std::vector<at::Tensor>& partials)
@@ -65,6 +73,29 @@ at::Tensor Forward::summed(const LinearLayer& linear, const at::Tensor& x, Site 
     at::Tensor y = linear.applyWithPartials(x, partials);
     tapPartials(site, layer, partials);
     return y;
+}
+
+at::Tensor Forward::withoutPadding(const at::Tensor& values) const
+{
+    return m_realRows.defined() ? values.index_select(0, m_realRows) : values;
+}
+
+/// The rows of the pieces that are no padding.
+void Forward::findRows()
+{
+    m_realRows = at::Tensor();
+    if (std::all_of(m_pieces.begin(), m_pieces.end(), [](const Piece& piece) {
+            return piece.padBefore == 0 && piece.padBehind == 0;
+        }))
+        return;
+    std::vector<std::int64_t> rows;
+    std::int64_t begin = 0;
+    for (const Piece& piece : m_pieces) {
+        for (std::size_t i = 0; i < piece.ids.size(); ++i)
+            rows.push_back(begin + piece.padBefore + static_cast<std::int64_t>(i));
+        begin += piece.rows();
+    }
+    m_realRows = at::tensor(at::ArrayRef<std::int64_t>(rows), at::kLong).to(m_model.device());
 }
 
 /// Norm (where the plan has one) and clip of q or k: rows × heads × headDim.
@@ -89,7 +120,7 @@ at::Tensor Forward::attend(const at::Tensor& q, const at::Tensor& k, const at::T
     std::vector<at::Tensor> outputs;
     std::int64_t begin = 0;
     for (const Piece& piece : m_pieces) {
-        const auto rows = static_cast<std::int64_t>(piece.ids.size());
+        const std::int64_t rows = piece.rows();
         const KvCache::View cached = piece.cache->append(
             static_cast<std::size_t>(layer), k.narrow(0, begin, rows), v.narrow(0, begin, rows));
         AttentionJob job;
@@ -97,6 +128,7 @@ at::Tensor Forward::attend(const at::Tensor& q, const at::Tensor& k, const at::T
         job.k = cached.keys;
         job.v = cached.values;
         job.firstPosition = piece.cache->length();
+        job.hidden = piece.cache->hidden();
         job.window = m_plan.layers[static_cast<std::size_t>(layer)].window;
         job.scale = attentionScale(layer);
         outputs.push_back(m_operations.attention(job));
@@ -246,7 +278,8 @@ at::Tensor Forward::sparseMlp(const at::Tensor& x, std::int32_t layer)
     tap(Site::Router, layer, logits);
     const Routing routing = m_operations.route(*m_plan.moe, logits);
     if (m_sink != nullptr)
-        throwIfFailed(m_sink->routing(m_router, logits, routing.ids, routing.weights));
+        throwIfFailed(m_sink->routing(m_router, withoutPadding(logits), withoutPadding(routing.ids),
+                                      withoutPadding(routing.weights)));
     ++m_router;
     const at::Tensor slots = expertSlots(x, routing.ids, layer);
     tap(Site::ExpertDownSlots, layer, slots.flatten(1));
@@ -311,19 +344,23 @@ at::Tensor Forward::embed(const std::vector<std::int64_t>& ids,
 /// Tables of all rows; dynamic scaling makes those of every piece by its own length.
 void Forward::prepareRotation(const std::vector<std::int64_t>& positions, at::ScalarType dtype)
 {
-    const auto tables = [&](const std::vector<std::int64_t>& rows) {
-        return m_operations.rotaryTables(rows, m_model.inverseFrequencies(rows.back() + 1),
+    const auto tables = [&](const std::vector<std::int64_t>& rows, std::int64_t length) {
+        return m_operations.rotaryTables(rows, m_model.inverseFrequencies(length),
                                          m_plan.rope.attentionFactor, m_plan.rope.kind, dtype);
     };
+    const auto lengthOf = [](const Piece& piece) {
+        return piece.cache->length() - piece.cache->hidden() + piece.padBefore
+               + static_cast<std::int64_t>(piece.ids.size());
+    };
     if (m_plan.rope.scaling != RopeScaling::Dynamic || m_pieces.size() == 1) {
-        m_rotary = tables(positions);
+        m_rotary = tables(positions, lengthOf(m_pieces.front()));
     } else {
         std::vector<at::Tensor> cosines;
         std::vector<at::Tensor> sines;
         auto begin = positions.begin();
         for (const Piece& piece : m_pieces) {
-            const auto end = begin + static_cast<std::ptrdiff_t>(piece.ids.size());
-            const RotaryTables part = tables({begin, end});
+            const auto end = begin + static_cast<std::ptrdiff_t>(piece.rows());
+            const RotaryTables part = tables({begin, end}, lengthOf(piece));
             cosines.push_back(part.cosines);
             sines.push_back(part.sines);
             begin = end;
@@ -340,10 +377,18 @@ at::Tensor Forward::run(std::span<const Piece> pieces)
     m_router = 0;
     std::vector<std::int64_t> ids;
     std::vector<std::int64_t> positions;
+    findRows();
     for (const Piece& piece : pieces) {
-        for (std::size_t i = 0; i < piece.ids.size(); ++i)
-            positions.push_back(piece.cache->length() + static_cast<std::int64_t>(i));
+        const std::int64_t before = piece.cache->length() - piece.cache->hidden();
+        ids.insert(ids.end(), static_cast<std::size_t>(piece.padBefore), paddingToken);
         ids.insert(ids.end(), piece.ids.begin(), piece.ids.end());
+        ids.insert(ids.end(), static_cast<std::size_t>(piece.padBehind), paddingToken);
+        positions.insert(positions.end(), static_cast<std::size_t>(piece.padBefore), 0);
+        for (std::size_t i = 0; i < piece.ids.size(); ++i)
+            positions.push_back(before + static_cast<std::int64_t>(i));
+        positions.insert(positions.end(), static_cast<std::size_t>(piece.padBehind), 0);
+        if (piece.padBefore > 0)
+            piece.cache->hide(piece.padBefore);
     }
     at::Tensor x = embed(ids, positions);
     if (m_plan.rope.kind != RopeKind::None)
@@ -351,12 +396,12 @@ at::Tensor Forward::run(std::span<const Piece> pieces)
     for (std::size_t layer = 0; layer < m_plan.layers.size(); ++layer)
         x = decoderLayer(x, static_cast<std::int32_t>(layer));
     for (const Piece& piece : pieces)
-        piece.cache->advance(static_cast<std::int64_t>(piece.ids.size()));
+        piece.cache->advance(piece.padBefore + static_cast<std::int64_t>(piece.ids.size()));
     x = m_operations.normalise(m_model.finalNorm(), x);
     tap(Site::FinalNorm, -1, x);
     at::Tensor logits = m_model.head().apply(x);
     tap(Site::Head, -1, logits);
-    return logits;
+    return withoutPadding(logits);
 }
 
 } // namespace moire::capture

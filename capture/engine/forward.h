@@ -21,23 +21,32 @@ struct Piece
 {
     std::span<const std::int32_t> ids;
     KvCache* cache = nullptr;
+    std::int64_t padBefore = 0; ///< rows of padding, which are computed and given to nobody
+    std::int64_t padBehind = 0;
+
+    std::int64_t rows() const
+    {
+        return padBefore + static_cast<std::int64_t>(ids.size()) + padBehind;
+    }
 };
 
 /// One pass through the decoder for a batch of samples of any lengths. The rows of all pieces, one
 /// piece after the other, are the rows of every linear layer, norm and activation; only attention
-/// works sample by sample, so no row is padding.
+/// works sample by sample. There is no padding but what the pieces ask for.
 class Forward
 {
 public:
     /// `sink` gets the taps of `taps`; null: none. All must outlive the object.
     Forward(const Model& model, const TapPlan& taps, TapSink* sink);
 
-    /// Final logits, rows × vocabulary, after the sink had all taps but no end(). Throws Failure
-    /// when the sink fails, and what LibTorch throws.
+    /// Final logits, rows × vocabulary, after the sink had all taps but no end(), both without rows
+    /// of padding. Throws Failure when the sink fails, and what LibTorch throws.
     at::Tensor run(std::span<const Piece> pieces);
 
 private:
     void tap(Site site, std::int32_t layer, const at::Tensor& values);
+    at::Tensor withoutPadding(const at::Tensor& values) const;
+    void findRows();
     bool wants(Site site, std::int32_t layer) const;
     /// A row-parallel layer, whose ranks' partial products may be tapped.
     at::Tensor summed(const LinearLayer& linear, const at::Tensor& x, Site site,
@@ -74,6 +83,7 @@ private:
     const TapPlan& m_taps;
     TapSink* m_sink;
     std::span<const Piece> m_pieces; ///< of the pass that runs
+    at::Tensor m_realRows;           ///< their numbers; undefined where no row is padding
     RotaryTables m_rotary;
     std::size_t m_router = 0; ///< of the next MoE layer
 };

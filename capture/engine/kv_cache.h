@@ -20,6 +20,9 @@ public:
             const at::TensorOptions& like);
 
     std::int64_t length() const { return m_length; }
+    /// Of length(), so many in front that are padding.
+    std::int64_t hidden() const { return m_hidden; }
+    void hide(std::int64_t rows) { m_hidden = rows; }
 
     /// Views of keys and values, kvHeads × (length() + rows) × headDim, after the new rows (rows ×
     /// kvHeads × headDim each) were written behind the old.
@@ -28,7 +31,8 @@ public:
         at::Tensor keys, values;
     };
     View append(std::size_t layer, const at::Tensor& keys, const at::Tensor& values);
-    /// To be called once every layer has appended its `rows` rows.
+    /// To be called once every layer has appended, with the `rows` rows that stay; those behind
+    /// them are overwritten.
     void advance(std::int64_t rows) { m_length += rows; }
 
 private:
@@ -38,6 +42,7 @@ private:
     };
     std::vector<Layer> m_layers;
     std::int64_t m_length = 0;
+    std::int64_t m_hidden = 0;
 };
 
 } // namespace moire::capture

@@ -121,8 +121,8 @@ public:
     /// The layers of a forward ask for the same mask one after the other.
     const at::Tensor& of(const AttentionJob& job)
     {
-        const Shape shape{job.q.size(0), job.k.size(1), job.firstPosition, job.window,
-                          job.q.scalar_type()};
+        const Shape shape{job.q.size(0), job.k.size(1), job.firstPosition,
+                          job.hidden,    job.window,    job.q.scalar_type()};
         if (!(m_shape == shape && m_mask.device() == job.q.device())) {
             m_mask = made(shape, job.q.options());
             m_shape = shape;
@@ -136,6 +136,7 @@ private:
         std::int64_t queries = 0;
         std::int64_t keys = 0;
         std::int64_t firstPosition = 0;
+        std::int64_t paddedKeys = 0;
         std::int64_t window = 0;
         at::ScalarType dtype = at::kFloat;
         bool operator==(const Shape&) const = default;
@@ -151,6 +152,9 @@ private:
         at::Tensor hidden = key > position;
         if (shape.window > 0)
             hidden = hidden.logical_or(key <= position - shape.window);
+        if (shape.paddedKeys > 0) // padding sees padding, so that no row of a softmax is empty
+            hidden = hidden.logical_or(
+                (key < shape.paddedKeys).logical_and(position >= shape.paddedKeys));
         const double lowest = shape.dtype == at::kHalf       ? -65504.0
                               : shape.dtype == at::kBFloat16 ? -0x1.FEp127
                                                              : std::numeric_limits<float>::lowest();
@@ -289,7 +293,7 @@ at::Tensor NativeOperations::maskedScores(const AttentionJob& job, const at::Ten
     const auto dtype = job.q.scalar_type();
     const std::int64_t rows = job.q.size(0);
     const std::int64_t keys = job.k.size(1);
-    const bool masked = rows > 1 || job.window > 0;
+    const bool masked = rows > 1 || job.window > 0 || job.hidden > 0;
     if (masked && dtype == at::kFloat && isPowerOfTwo(job.scale)) // the same bits in one pass
         return at::baddbmm(m_mask.of(job).repeat({q.size(1) / rows, 1}).unsqueeze(0), q,
                            job.k.transpose(1, 2), 1.0, job.scale);

@@ -54,6 +54,7 @@ struct AttentionJob
     at::Tensor q;                   ///< rows × heads × headDim
     at::Tensor k, v;                ///< kvHeads × positions × headDim, up to the last query's own
     std::int64_t firstPosition = 0; ///< of the first query row
+    std::int64_t hidden = 0;        ///< so many keys in front are padding, which no row sees
     std::uint32_t window = 0;       ///< 0 = none
     double scale = 1;
 };

@@ -256,10 +256,15 @@ at::Tensor OrderedOperations::attention(const AttentionJob& job)
 {
     const at::Tensor q = denseRows(job.q);
     const std::int64_t rows = q.size(0);
+    // Keys count from the first that is no padding, as without it; rows of padding see that one.
+    const std::int64_t keys = job.k.size(1) - job.hidden;
+    const at::Tensor k = job.k.narrow(1, job.hidden, keys);
+    const at::Tensor v = job.v.narrow(1, job.hidden, keys);
     std::vector<std::uint32_t> begins(extent(q, 0));
     std::vector<std::uint32_t> ends(extent(q, 0));
     for (std::size_t r = 0; r < ends.size(); ++r) {
-        ends[r] = static_cast<std::uint32_t>(job.firstPosition) + static_cast<std::uint32_t>(r) + 1;
+        const std::int64_t seen = job.firstPosition - job.hidden + static_cast<std::int64_t>(r) + 1;
+        ends[r] = static_cast<std::uint32_t>(std::max<std::int64_t>(seen, 1));
         begins[r] = job.window > 0 && ends[r] > job.window ? ends[r] - job.window : 0;
     }
     at::Tensor out = at::empty({rows, q.size(1), q.size(2)}, q.options());
@@ -267,17 +272,17 @@ at::Tensor OrderedOperations::attention(const AttentionJob& job)
     task.dtype = dtypeOf(q.scalar_type());
     task.queries = extent(q, 0);
     task.heads = extent(q, 1);
-    task.kvHeads = extent(job.k, 0);
+    task.kvHeads = extent(k, 0);
     task.headDim = extent(q, 2);
     task.q = q.data_ptr();
     task.qRowStride = step(q, 0);
     task.qHeadStride = step(q, 1);
-    task.k = job.k.data_ptr();
-    task.kRowStride = step(job.k, 1);
-    task.kHeadStride = step(job.k, 0);
-    task.v = job.v.data_ptr();
-    task.vRowStride = step(job.v, 1);
-    task.vHeadStride = step(job.v, 0);
+    task.k = k.data_ptr();
+    task.kRowStride = step(k, 1);
+    task.kHeadStride = step(k, 0);
+    task.v = v.data_ptr();
+    task.vRowStride = step(v, 1);
+    task.vHeadStride = step(v, 0);
     task.out = out.data_ptr();
     task.outRowStride = step(out, 0);
     task.outHeadStride = step(out, 1);

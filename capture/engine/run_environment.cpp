@@ -25,6 +25,7 @@ namespace {
 /// Keys of FORMAT.md, section "environment", that nothing here reads back.
 constexpr std::string_view prefixTokens = "run.prefix_tokens";
 constexpr std::string_view prefillChunk = "run.prefill_chunk";
+constexpr std::string_view padding = "run.padding";
 
 std::string hexText(std::uint64_t value)
 {
@@ -110,6 +111,8 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
                                                               : "free"));
     if (options.prefix)
         environment.set(prefixTokens, std::int64_t{*options.prefix});
+    if (options.padding != Padding::None)
+        environment.set(padding, std::string(options.padding == Padding::Left ? "left" : "right"));
     if (options.prefillChunk > 0)
         environment.set(prefillChunk, std::int64_t{options.prefillChunk});
     // A free run decodes token by token: what a forced run calls steps.

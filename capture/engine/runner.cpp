@@ -78,14 +78,10 @@ public:
 
     void add(const Prompt& prompt, trace::SampleIndex sample)
     {
-        const ModelPlan& plan = m_model.plan();
         m_lanes.emplace_back(prompt, m_options, sample, static_cast<std::uint32_t>(m_lanes.size()));
         m_prompts.push_back(&prompt);
         m_letters.emplace_back();
-        m_caches.emplace_back(
-            plan.layers.size(), plan.kvHeads, plan.headDim,
-            static_cast<std::int64_t>(rowsOf(prompt, m_options)),
-            at::TensorOptions(m_model.embedding().scalar_type()).device(m_model.device()));
+        m_longestPass = std::max(m_longestPass, m_lanes.back().nextIds().size());
     }
 
     bool done() const
@@ -102,6 +98,10 @@ public:
     at::Tensor pass(Generated&& generated);
 
 private:
+    /// Once all samples are there.
+    void makeCaches();
+    Piece pieceOf(std::size_t lane);
+
     /// The row of a pass that ends the prompt of a lane.
     struct AnswerRow
     {
@@ -116,12 +116,39 @@ private:
     std::vector<Lane> m_lanes;
     std::vector<const Prompt*> m_prompts; ///< of each lane
     std::vector<std::string> m_letters;
+    std::size_t m_longestPass = 0; ///< tokens, of the first pass
     std::vector<KvCache> m_caches;
 };
+
+void Batch::makeCaches()
+{
+    const ModelPlan& plan = m_model.plan();
+    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
+        const std::size_t padding =
+            m_options.padding == Padding::None ? 0 : m_longestPass - m_lanes[i].nextIds().size();
+        m_caches.emplace_back(
+            plan.layers.size(), plan.kvHeads, plan.headDim,
+            static_cast<std::int64_t>(rowsOf(*m_prompts[i], m_options) + padding),
+            at::TensorOptions(m_model.embedding().scalar_type()).device(m_model.device()));
+    }
+}
+
+/// What a lane's next pass takes; the first one padded where that was asked for.
+Piece Batch::pieceOf(std::size_t lane)
+{
+    Piece piece{m_lanes[lane].nextIds(), &m_caches[lane], 0, 0};
+    if (m_caches[lane].length() > 0 || m_options.padding == Padding::None)
+        return piece;
+    (m_options.padding == Padding::Left ? piece.padBefore : piece.padBehind) =
+        static_cast<std::int64_t>(m_longestPass - piece.ids.size());
+    return piece;
+}
 
 template <class Generated>
 at::Tensor Batch::pass(Generated&& generated)
 {
+    if (m_caches.empty())
+        makeCaches();
     std::vector<Piece> pieces;
     std::vector<Lane*> active;
     std::vector<AnswerRow> answers;
@@ -132,7 +159,7 @@ at::Tensor Batch::pass(Generated&& generated)
         if (m_lanes[i].done())
             continue;
         active.push_back(&m_lanes[i]);
-        pieces.push_back({m_lanes[i].nextIds(), &m_caches[i]});
+        pieces.push_back(pieceOf(i));
         const auto rows = m_lanes[i].nextRows();
         lastPositions.push_back(rows.back().position);
         if (m_prompts[i]->scoring == Prompt::Scoring::Logits)

@@ -20,6 +20,14 @@
 
 namespace moire::capture {
 
+/// Whether the first pass of a batch's samples is made as long as the longest, and on which side.
+enum class Padding : std::uint8_t
+{
+    None,
+    Left,
+    Right
+};
+
 /// What to run a model with; the words of the command line. Every field is checked by planRun().
 struct RunOptions
 {
@@ -37,10 +45,12 @@ struct RunOptions
     ExpertOrder expertOrder = ExpertOrder::AscendingId; ///< of a mixture's sum
     std::uint32_t topK = 64;
     std::uint32_t maxNew = 0; ///< tokens to generate a sample (replay free or prefix)
-    /// Replay prefix: so many tokens of each response are given, before the model goes on by itself.
+    /// Replay prefix: so many tokens of each response are given, before the model goes on by
+    /// itself.
     std::optional<std::uint32_t> prefix;
+    Padding padding = Padding::None;
     std::uint32_t prefillChunk = 0; ///< tokens of a prompt a forward pass; 0 = all
-    Sampling sampling;        ///< how they are chosen
+    Sampling sampling;              ///< how they are chosen
     bool ignoreEnd = false;
     std::uint32_t batch = 1;
     unsigned threads = 0;   ///< 0 = the library's default

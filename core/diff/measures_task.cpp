@@ -313,7 +313,7 @@ Measure kappa(const FoldView& view, const std::vector<Answer>& answers, const st
 void addTaskMeasures(const FoldView& view, Measures& measures)
 {
     const std::vector<Answer> answers = answersOf(view);
-    const std::string why = "no task: the samples have no label, or a run has no prediction";
+    const std::string why = "no task: labels or predictions are missing";
     addAnswers(view, answers, why, measures);
     measures.push_back(changeTest(answers, why));
     measures.push_back(letterMargins(view));

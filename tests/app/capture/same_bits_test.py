@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from capture_case import CAPTURE, SOURCE, CaptureCase, read_safetensors, write_safetensors
+from capture_case import CAPTURE, DIFF, SOURCE, CaptureCase, read_safetensors, write_safetensors
 
 PROMPTS = [{"id": "a", "text": "The capital of France is"}, {"id": "b", "text": "1 2 4 8"}, {"text": "def norm(x"},
            {"id": "d", "ids": [5, 6, 7], "category": "numbers"}, {"id": "e", "text": "We lay two runs of one model over each other"},
@@ -48,6 +48,24 @@ class SameBits(CaptureCase):
         self.assert_bitwise_equal(free, once)
         rows = [self.info(path)["rows"] for path in (free, steps, once)]
         self.assertEqual(len(set(rows)), 1, rows)
+
+    def test_padding(self):
+        for model in (self.model, SOURCE / "tests/data/models/mistral", SOURCE / "tests/data/models/gpt2"):
+            prompts = self.prompts([{"ids": [3, 4, 5]}, {"ids": list(range(7, 30))}, {"ids": [9]}])
+            run = ("--prompts", prompts, "--max-new", "4", "--ignore-eos")
+            for arithmetic in ("ordered", "native"):
+                alone = self.run_model("alone", *run, "--arithmetic", arithmetic, "--policy", "fp32", model=model)
+                for side in ("left", "right"):
+                    padded = self.run_model("padded", *run, "--arithmetic", arithmetic, "--policy", "fp32", "--batch", "3",
+                                            "--padding", side, model=model)
+                    self.assertEqual(self.info(padded)["environment"]["run.padding"], side)
+                    if arithmetic == "ordered":
+                        self.assert_bitwise_equal(alone, padded)
+                    else:  # other shapes, other bits, the same values
+                        self.assertEqual(self.call(DIFF, alone, padded, "--criterion", "abs<=1e-4", "--quiet").returncode, 0)
+        done = self.call(CAPTURE, "run", self.model, "--text", "x", "--padding", "left", "--prefill-chunk", "2", "-o", self.folder / "x")
+        self.assertIn(b"--padding", done.stderr)
+        self.assertEqual(self.call(CAPTURE, "run", self.model, "--text", "x", "--padding", "up", "-o", self.folder / "x").returncode, 2)
 
     def test_prefix_goes_on_as_the_reference_did(self):
         run = ("--arithmetic", "ordered", "--ignore-eos")
