@@ -3,7 +3,7 @@
 
 #include "app/capture/run_arguments.h"
 #include "app/capture/run_matrix.h"
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <CLI/Config.hpp>
 
@@ -18,8 +18,8 @@ namespace moire::app {
 
 namespace {
 
-using diff::settingError;
-using Node = diff::Setting;
+using settings::settingError;
+using Node = settings::Setting;
 
 /// More than anybody waits for; a slip of a range would ask for more.
 constexpr std::size_t mostCells = 4096;
@@ -337,7 +337,7 @@ private:
 
 Result<RunMatrix> readRunMatrix(const std::filesystem::path& path)
 {
-    const auto root = diff::readSettings(path);
+    const auto root = settings::readSettings(path);
     if (!root)
         return root.error();
     return MatrixReader(path.string()).read(*root);

@@ -4,12 +4,17 @@
 #include "core/diff/tap_mapping.h"
 
 #include "core/base/text.h"
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace moire::diff {
+
+using settings::parseSettings;
+using settings::readSettings;
+using settings::Setting;
+using settings::settingError;
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include "core/diff/tap_matching.h"
 
 #include "core/base/text.h"
-#include "core/diff/settings_file.h"
 #include "core/diff/tap_mapping.h"
 #include "core/diff/tap_names.h"
+#include "core/settings/settings_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +14,8 @@
 #include <unordered_map>
 
 namespace moire::diff {
+
+using settings::settingError;
 
 namespace {
 

@@ -4,12 +4,17 @@
 #include "core/diff/tolerance.h"
 
 #include "core/base/text.h"
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <algorithm>
 #include <initializer_list>
 
 namespace moire::diff {
+
+using settings::parseSettings;
+using settings::readSettings;
+using settings::Setting;
+using settings::settingError;
 
 namespace {
 

@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
-namespace moire::diff {
-
+namespace moire::settings {
 struct Setting;
+}
+
+namespace moire::diff {
 
 /// One statement about a site, a row of logits, a MoE layer at a row, or a sample. Under all but
 /// `bitwise` equal bits pass, NaN on both sides passes, and NaN or an infinity that the other side
@@ -84,7 +86,7 @@ public:
     bool uses(Criterion::Kind kind) const;
 
 private:
-    static Result<Tolerance> of(const Setting& root, const std::string& name);
+    static Result<Tolerance> of(const settings::Setting& root, const std::string& name);
 
     std::string m_name;
     std::string m_file;

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/diff/noise_floor.h"
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,8 @@
 #include <limits>
 
 namespace moire::diff {
+
+using settings::settingError;
 
 namespace {
 

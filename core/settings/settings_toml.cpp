@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <toml++/toml.h>
 
 #include <algorithm>
 
-namespace moire::diff {
+namespace moire::settings {
 
 namespace {
 
@@ -57,4 +57,4 @@ Result<Setting> parseToml(std::string_view text, const std::string& name)
     }
 }
 
-} // namespace moire::diff
+} // namespace moire::settings

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include "core/base/file.h"
 
 #include <algorithm>
 
-namespace moire::diff {
+namespace moire::settings {
 
 namespace {
 
@@ -55,4 +55,4 @@ Result<Setting> readSettings(const std::filesystem::path& path)
     return parseSettings(*text, path.string());
 }
 
-} // namespace moire::diff
+} // namespace moire::settings

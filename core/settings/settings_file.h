@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace moire::diff {
+namespace moire::settings {
 
 /// A value of a file that people write by hand, with the line that it stands on, so that a mistake
 /// can be named where it is. Integers are numbers.
@@ -45,4 +45,4 @@ Result<Setting> parseJson(std::string_view text, const std::string& name);
 Error settingError(const std::string& name, std::uint32_t line, std::string sentence,
                    std::string hint = {});
 
-} // namespace moire::diff
+} // namespace moire::settings

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/base/text.h"
-#include "core/diff/settings_file.h"
+#include "core/settings/settings_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 // RFC 8259, with the line of every value, which the JSON library of the writers does not keep.
 
-namespace moire::diff {
+namespace moire::settings {
 
 namespace {
 
@@ -243,4 +243,4 @@ Result<Setting> parseJson(std::string_view text, const std::string& name)
     return root;
 }
 
-} // namespace moire::diff
+} // namespace moire::settings
