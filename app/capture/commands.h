@@ -17,6 +17,7 @@ struct TapsArguments
 {
     std::string model;
     std::string policy;
+    std::optional<std::string> policyFile;
 };
 
 struct TokenizeArguments

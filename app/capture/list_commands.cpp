@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "app/capture/policy_file.h"
 #include "capture/task/prompts.h"
 #include "core/base/file.h"
 
@@ -56,6 +57,12 @@ Result<std::string> tapsCommand(const TapsArguments& arguments)
         return checkpoint.error();
     capture::RunOptions options;
     options.policy = arguments.policy;
+    if (arguments.policyFile) {
+        auto rules = readPolicyFile(*arguments.policyFile);
+        if (!rules)
+            return rules.error();
+        options.policyRules = *std::move(rules);
+    }
     const auto taps = capture::listTaps(*checkpoint, options);
     if (!taps)
         return taps.error();

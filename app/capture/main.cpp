@@ -43,8 +43,12 @@ int runProgram(int argc, const char* const* argv)
     TapsArguments taps;
     CLI::App& tapsApp = *arguments.add_subcommand("taps", "List what can be recorded of a model");
     tapsApp.add_option("MODEL", taps.model, "Hugging Face folder or .gguf file")->required();
-    tapsApp.add_option("--policy", taps.policy, "bf16 or fp32 (default: the model's own)")
-        ->type_name("WORD");
+    CLI::Option* policy =
+        tapsApp.add_option("--policy", taps.policy, "As of run (default: the model's own)")
+            ->type_name("WORD");
+    tapsApp.add_option("--policy-file", taps.policyFile, "As of run")
+        ->type_name("FILE")
+        ->excludes(policy);
     tapsApp.footer("Example:\n  moire-capture taps model/ | grep down_proj");
 
     TokenizeArguments tokenize;

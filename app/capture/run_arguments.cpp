@@ -3,6 +3,7 @@
 
 #include "app/capture/run_arguments.h"
 
+#include "app/capture/policy_file.h"
 #include "app/terminal/arguments.h"
 #include "capture/task/tap_patterns.h"
 
@@ -182,8 +183,19 @@ void addExecution(CLI::App& command, RunArguments& a)
     capture::RunOptions& o = a.options;
     constexpr std::uint64_t mostThreads = 4096;
     constexpr auto group = "Execution";
-    command.add_option("--policy", o.policy, "bf16 or fp32 (default: the model's own)")
-        ->type_name("WORD")
+    CLI::Option* policy =
+        command
+            .add_option("--policy", o.policy,
+                        "In what precision: bf16, fp16, fp32; layercast (16-bit weights, all "
+                        "arithmetic fp32); nomlp (fp32 but the MLPs); selective:PARTS (these in "
+                        "fp32: norm, attn, mlp, router, head, embed, firstN, lastN, joined by +) "
+                        "(default: the model's own)")
+            ->type_name("WORD")
+            ->group(group);
+    command
+        .add_option("--policy-file", a.policyFile, "TOML or JSON: the dtypes of modules by pattern")
+        ->type_name("FILE")
+        ->excludes(policy)
         ->group(group);
     command.add_option("--arithmetic", o.arithmetic, "native or ordered (default: native)")
         ->type_name("WORD")
@@ -339,6 +351,12 @@ Result<void> interpret(RunArguments& arguments)
         return invalid("unknown construction '" + arguments.construction + "'",
                        "The constructions are once and steps");
     options.construction = steps ? trace::Construction::Steps : trace::Construction::Once;
+    if (arguments.policyFile) {
+        auto rules = readPolicyFile(*arguments.policyFile);
+        if (!rules)
+            return rules.error();
+        options.policyRules = *std::move(rules);
+    }
     if (arguments.taps.empty())
         return {};
     auto patterns = capture::expandTapPatterns(arguments.taps);

@@ -34,6 +34,7 @@ struct RunArguments
     std::string construction;
     std::string expertOrder;
     std::string padding;
+    std::optional<std::string> policyFile;
     std::optional<std::string> output;
     bool dryRun = false;
     std::optional<std::uint64_t> limitBytes; ///< a capture that could be larger is not begun
@@ -46,7 +47,7 @@ struct RunArguments
 void addRunOptions(CLI::App& command, RunArguments& arguments);
 
 /// Checks what belongs together and completes `arguments.options`. Errors: Invalid; those of a tap
-/// pattern file.
+/// pattern file and of a policy file.
 Result<void> interpret(RunArguments& arguments);
 
 /// The words of a command line as a shell would take them.

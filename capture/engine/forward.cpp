@@ -19,12 +19,14 @@ constexpr std::int64_t paddingToken = 0;
 
 } // namespace
 
-KvCache::KvCache(std::size_t layers, std::int64_t kvHeads, std::int64_t headDim,
-                 std::int64_t capacity, const at::TensorOptions& like)
+KvCache::KvCache(std::span<const at::ScalarType> types, std::int64_t kvHeads, std::int64_t headDim,
+                 std::int64_t capacity, at::Device device)
 {
-    for (std::size_t i = 0; i < layers; ++i)
-        m_layers.push_back({at::empty({kvHeads, capacity, headDim}, like),
-                            at::empty({kvHeads, capacity, headDim}, like)});
+    for (const at::ScalarType type : types) {
+        const auto options = at::TensorOptions(type).device(device);
+        m_layers.push_back({at::empty({kvHeads, capacity, headDim}, options),
+                            at::empty({kvHeads, capacity, headDim}, options)});
+    }
 }
 
 KvCache::View KvCache::append(std::size_t layer, const at::Tensor& keys, const at::Tensor& values)
@@ -98,7 +100,16 @@ void Forward::findRows()
     m_realRows = at::tensor(at::ArrayRef<std::int64_t>(rows), at::kLong).to(m_model.device());
 }
 
-/// Norm (where the plan has one) and clip of q or k: rows × heads × headDim.
+/// LibTorch 1 has no fp16 form of it; by way of fp32 the bound rounds alike.
+at::Tensor Forward::clipped(const at::Tensor& x) const
+{
+    if (!m_plan.clipQkv)
+        return x;
+    return at::clamp(x.to(at::kFloat), -*m_plan.clipQkv, *m_plan.clipQkv).to(x.scalar_type());
+}
+
+/// Norm (where the plan has one) and clip of q or k: rows × heads × headDim, of the attention's
+/// dtype.
 at::Tensor Forward::projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
                                    std::int32_t layer, std::int64_t heads)
 {
@@ -106,12 +117,10 @@ at::Tensor Forward::projectedHeads(const at::Tensor& projection, const NormLayer
     at::Tensor x = projection;
     if (m_plan.qkNorm != QkNorm::None) {
         const std::int64_t width = m_plan.qkNorm == QkNorm::PerHead ? m_plan.headDim : x.size(1);
-        x = m_operations.normalise(norm, x.reshape({-1, width})).view({rows, -1});
+        x = m_operations.normalise(norm, x.reshape({-1, width}).to(norm.dtype)).view({rows, -1});
         tap(site, layer, x);
     }
-    if (m_plan.clipQkv)
-        x = at::clamp(x, -*m_plan.clipQkv, *m_plan.clipQkv);
-    return x.view({rows, heads, m_plan.headDim});
+    return clipped(x).to(weights(layer).attentionType).view({rows, heads, m_plan.headDim});
 }
 
 at::Tensor Forward::attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -171,14 +180,13 @@ at::Tensor Forward::attention(const at::Tensor& x, std::int32_t layer)
 {
     const DecoderLayer& w = weights(layer);
     const Projections projected = projections(x, layer);
-    at::Tensor v = projected.v;
-    if (m_plan.clipQkv)
-        v = at::clamp(v, -*m_plan.clipQkv, *m_plan.clipQkv);
+    const at::Tensor v = clipped(projected.v).to(w.attentionType);
     at::Tensor q = projectedHeads(projected.q, w.qNorm, Site::QNorm, layer, m_plan.heads);
     at::Tensor k = projectedHeads(projected.k, w.kNorm, Site::KNorm, layer, m_plan.kvHeads);
     if (m_plan.rope.kind != RopeKind::None) {
-        q = m_operations.rotate(q, m_rotary, m_plan.rope.kind);
-        k = m_operations.rotate(k, m_rotary, m_plan.rope.kind);
+        const RotaryTables& tables = rotaryFor(w.attentionType);
+        q = m_operations.rotate(q, tables, m_plan.rope.kind);
+        k = m_operations.rotate(k, tables, m_plan.rope.kind);
         tap(Site::QRope, layer, q.flatten(1));
         tap(Site::KRope, layer, k.flatten(1));
     }
@@ -198,7 +206,8 @@ at::Tensor Forward::mlp(const at::Tensor& x, const MlpLayers& weights, const Mlp
     if (weights.gate) {
         const at::Tensor gate = weights.gate->apply(x);
         tap(sites.gate, layer, gate);
-        const at::Tensor active = m_operations.activate(m_plan.activation, gate);
+        const at::Tensor active =
+            m_operations.activate(m_plan.activation, gate.to(weights.activationType));
         tap(sites.activation, layer, active);
         const at::Tensor up = weights.up->apply(x);
         tap(sites.up, layer, up);
@@ -206,7 +215,7 @@ at::Tensor Forward::mlp(const at::Tensor& x, const MlpLayers& weights, const Mlp
     } else {
         const at::Tensor up = weights.up->apply(x);
         tap(sites.up, layer, up);
-        inner = m_operations.activate(m_plan.activation, up);
+        inner = m_operations.activate(m_plan.activation, up.to(weights.activationType));
         tap(sites.activation, layer, inner);
     }
     tap(sites.downIn, layer, inner);
@@ -217,8 +226,9 @@ at::Tensor Forward::mlp(const at::Tensor& x, const MlpLayers& weights, const Mlp
 }
 
 /// Every expert works on the rows that chose it; its outputs go to their slots: rows × k × hidden.
-at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std::int32_t layer)
+at::Tensor Forward::expertSlots(const at::Tensor& input, const at::Tensor& ids, std::int32_t layer)
 {
+    const at::Tensor x = input.to(weights(layer).expertType);
     const auto chosen = static_cast<std::int64_t>(m_plan.moe->chosen);
     const auto experts = static_cast<std::size_t>(m_plan.moe->experts);
     const at::Tensor hostIds = ids.to(at::kCPU).contiguous();
@@ -242,10 +252,10 @@ at::Tensor Forward::expertSlots(const at::Tensor& x, const at::Tensor& ids, std:
             continue;
         const at::Tensor place =
             at::tensor(at::ArrayRef<std::int64_t>(placesOf[e]), at::kLong).to(x.device());
-        const at::Tensor input = x.index_select(0, at::floor_divide(place, chosen));
+        const at::Tensor rows = x.index_select(0, at::floor_divide(place, chosen));
         const MlpLayers& expert = weights(layer).experts[e];
-        const at::Tensor gate = expert.gate->apply(input);
-        const at::Tensor up = expert.up->apply(input);
+        const at::Tensor gate = expert.gate->apply(rows);
+        const at::Tensor up = expert.up->apply(rows);
         const at::Tensor product =
             m_operations.multiply(m_operations.activate(m_plan.activation, gate), up);
         std::vector<at::Tensor> ofRanks;
@@ -301,24 +311,29 @@ at::Tensor Forward::block(const at::Tensor& x, std::int32_t layer)
                : mlp(x, weights(layer).dense, denseSites, layer);
 }
 
+at::Tensor Forward::normalised(const NormLayer& norm, Site site, std::int32_t layer,
+                               const at::Tensor& x)
+{
+    at::Tensor result = m_operations.normalise(norm, x.to(norm.dtype));
+    tap(site, layer, result);
+    return result;
+}
+
 at::Tensor Forward::decoderLayer(const at::Tensor& x, std::int32_t layer)
 {
     const DecoderLayer& w = weights(layer);
-    const auto normalised = [&](const NormLayer& norm, Site site, const at::Tensor& values) {
-        at::Tensor result = m_operations.normalise(norm, values);
-        tap(site, layer, result);
-        return result;
-    };
     at::Tensor out;
     if (m_plan.normPlace == NormPlace::BeforeBlocks) {
-        const at::Tensor middle =
-            m_operations.add(x, attention(normalised(w.inputNorm, Site::InputNorm, x), layer));
-        out =
-            m_operations.add(middle, block(normalised(w.postNorm, Site::PostNorm, middle), layer));
+        const at::Tensor in = normalised(w.inputNorm, Site::InputNorm, layer, x);
+        const at::Tensor middle = m_operations.add(x, attention(in, layer));
+        const at::Tensor inner = normalised(w.postNorm, Site::PostNorm, layer, middle);
+        out = m_operations.add(middle, block(inner, layer));
     } else {
+        const at::Tensor attended = attention(x, layer);
         const at::Tensor middle =
-            m_operations.add(x, normalised(w.postNorm, Site::PostNorm, attention(x, layer)));
-        out = m_operations.add(middle, normalised(w.mlpNorm, Site::MlpNorm, block(middle, layer)));
+            m_operations.add(x, normalised(w.postNorm, Site::PostNorm, layer, attended));
+        const at::Tensor inner = block(middle, layer);
+        out = m_operations.add(middle, normalised(w.mlpNorm, Site::MlpNorm, layer, inner));
     }
     tap(Site::Layer, layer, out);
     return out;
@@ -330,11 +345,14 @@ at::Tensor Forward::embed(const std::vector<std::int64_t>& ids,
     const auto onDevice = [&](const std::vector<std::int64_t>& numbers) {
         return at::tensor(at::ArrayRef<std::int64_t>(numbers), at::kLong).to(m_model.device());
     };
-    at::Tensor x = m_model.embedding().index_select(0, onDevice(ids));
+    const auto rowsOf = [&](const VectorTable& table, const std::vector<std::int64_t>& numbers) {
+        return table.weight.index_select(0, onDevice(numbers)).to(table.dtype);
+    };
+    at::Tensor x = rowsOf(m_model.embedding(), ids);
     tap(Site::Embedding, -1, x);
     if (!m_plan.learnedPositions)
         return x;
-    const at::Tensor places = m_model.positions().index_select(0, onDevice(positions));
+    const at::Tensor places = rowsOf(m_model.positions(), positions);
     tap(Site::Positions, -1, places);
     x = m_operations.add(x, places);
     tap(Site::EmbeddingSum, -1, x);
@@ -342,11 +360,12 @@ at::Tensor Forward::embed(const std::vector<std::int64_t>& ids,
 }
 
 /// Tables of all rows; dynamic scaling makes those of every piece by its own length.
-void Forward::prepareRotation(const std::vector<std::int64_t>& positions, at::ScalarType dtype)
+void Forward::prepareRotation(const std::vector<std::int64_t>& positions)
 {
     const auto tables = [&](const std::vector<std::int64_t>& rows, std::int64_t length) {
         return m_operations.rotaryTables(rows, m_model.inverseFrequencies(length),
-                                         m_plan.rope.attentionFactor, m_plan.rope.kind, dtype);
+                                         m_plan.rope.attentionFactor, m_plan.rope.kind,
+                                         m_model.rotaryType());
     };
     const auto lengthOf = [](const Piece& piece) {
         return piece.cache->length() - piece.cache->hidden() + piece.padBefore
@@ -369,6 +388,17 @@ void Forward::prepareRotation(const std::vector<std::int64_t>& positions, at::Sc
     }
     tap(Site::RotaryCos, -1, m_rotary.cosines);
     tap(Site::RotarySin, -1, m_rotary.sines);
+    m_rotaryOf.clear();
+}
+
+const RotaryTables& Forward::rotaryFor(at::ScalarType dtype)
+{
+    if (m_plan.rope.kind == RopeKind::Fp32Tables || dtype == m_rotary.cosines.scalar_type())
+        return m_rotary;
+    const auto [place, fresh] = m_rotaryOf.try_emplace(dtype);
+    if (fresh)
+        place->second = {m_rotary.cosines.to(dtype), m_rotary.sines.to(dtype)};
+    return place->second;
 }
 
 at::Tensor Forward::run(std::span<const Piece> pieces)
@@ -392,13 +422,12 @@ at::Tensor Forward::run(std::span<const Piece> pieces)
     }
     at::Tensor x = embed(ids, positions);
     if (m_plan.rope.kind != RopeKind::None)
-        prepareRotation(positions, x.scalar_type());
+        prepareRotation(positions);
     for (std::size_t layer = 0; layer < m_plan.layers.size(); ++layer)
         x = decoderLayer(x, static_cast<std::int32_t>(layer));
     for (const Piece& piece : pieces)
         piece.cache->advance(piece.padBefore + static_cast<std::int64_t>(piece.ids.size()));
-    x = m_operations.normalise(m_model.finalNorm(), x);
-    tap(Site::FinalNorm, -1, x);
+    x = normalised(m_model.finalNorm(), Site::FinalNorm, -1, x);
     at::Tensor logits = m_model.head().apply(x);
     tap(Site::Head, -1, logits);
     return withoutPadding(logits);

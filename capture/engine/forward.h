@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,7 @@ private:
     Projections projections(const at::Tensor& x, std::int32_t layer);
     at::Tensor projectedHeads(const at::Tensor& projection, const NormLayer& norm, Site site,
                               std::int32_t layer, std::int64_t heads);
+    at::Tensor clipped(const at::Tensor& x) const;
     at::Tensor attention(const at::Tensor& x, std::int32_t layer);
     at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                       std::int32_t layer);
@@ -71,7 +73,11 @@ private:
     at::Tensor decoderLayer(const at::Tensor& x, std::int32_t layer);
     at::Tensor embed(const std::vector<std::int64_t>& ids,
                      const std::vector<std::int64_t>& positions);
-    void prepareRotation(const std::vector<std::int64_t>& positions, at::ScalarType dtype);
+    void prepareRotation(const std::vector<std::int64_t>& positions);
+    /// The tables as an attention of this dtype takes them.
+    const RotaryTables& rotaryFor(at::ScalarType dtype);
+    at::Tensor normalised(const NormLayer& norm, Site site, std::int32_t layer,
+                          const at::Tensor& x);
     const DecoderLayer& weights(std::int32_t layer) const
     {
         return m_model.layers()[static_cast<std::size_t>(layer)];
@@ -85,7 +91,8 @@ private:
     std::span<const Piece> m_pieces; ///< of the pass that runs
     at::Tensor m_realRows;           ///< their numbers; undefined where no row is padding
     RotaryTables m_rotary;
-    std::size_t m_router = 0; ///< of the next MoE layer
+    std::map<at::ScalarType, RotaryTables> m_rotaryOf; ///< converted
+    std::size_t m_router = 0;                          ///< of the next MoE layer
 };
 
 } // namespace moire::capture

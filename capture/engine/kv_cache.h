@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace moire::capture {
@@ -15,9 +16,9 @@ namespace moire::capture {
 class KvCache
 {
 public:
-    /// `like` gives dtype and device.
-    KvCache(std::size_t layers, std::int64_t kvHeads, std::int64_t headDim, std::int64_t capacity,
-            const at::TensorOptions& like);
+    /// `types`: the dtype of each layer's attention, in which it keeps them.
+    KvCache(std::span<const at::ScalarType> types, std::int64_t kvHeads, std::int64_t headDim,
+            std::int64_t capacity, at::Device device);
 
     std::int64_t length() const { return m_length; }
     /// Of length(), so many in front that are padding.

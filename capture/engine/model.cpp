@@ -26,6 +26,27 @@ at::Tensor tensorOver(const Weight& weight)
         at::TensorOptions(scalarTypeOf(weight.dtype)));
 }
 
+/// A layer of a module: what it is given becomes the dtype that the module computes in.
+class ModuleLinear : public LinearLayer
+{
+public:
+    ModuleLinear(std::unique_ptr<LinearLayer> layer, at::ScalarType dtype)
+        : m_layer(std::move(layer))
+        , m_dtype(dtype)
+    {}
+
+    at::Tensor apply(const at::Tensor& x) const override { return m_layer->apply(x.to(m_dtype)); }
+    at::Tensor applyWithPartials(const at::Tensor& x,
+                                 std::vector<at::Tensor>& partials) const override
+    {
+        return m_layer->applyWithPartials(x.to(m_dtype), partials);
+    }
+
+private:
+    std::unique_ptr<LinearLayer> m_layer;
+    at::ScalarType m_dtype;
+};
+
 } // namespace
 
 /// Takes tensors out of the checkpoint by their hub names and puts them into the model. Failures
@@ -42,25 +63,38 @@ public:
     void loadAll();
 
 private:
-    numeric::DType dtypeOf(const std::string& module) const
+    Precision precisionOf(std::string_view module) const
     {
-        return m_model.m_policy.dtypeOf(module);
+        return m_model.m_policy.precisionOf(module);
     }
-    at::Tensor tensor(const std::string& path, numeric::DType dtype) const
+    at::ScalarType typeOf(std::string_view module) const
+    {
+        return scalarTypeOf(precisionOf(module).compute);
+    }
+    /// Rounded to the weights' dtype, kept in the one that is held.
+    at::Tensor tensor(const std::string& path, Precision precision) const
     {
         const at::Tensor stored =
             tensorOver(valueOrThrow(m_weights.load(hubName(m_plan.names, path))));
-        return stored.to(m_model.m_device, scalarTypeOf(dtype)).contiguous();
+        return stored.to(m_model.m_device, scalarTypeOf(precision.weights))
+            .to(scalarTypeOf(precision.held()))
+            .contiguous();
+    }
+    std::unique_ptr<LinearLayer> ofModule(const std::string& module,
+                                          std::unique_ptr<LinearLayer> layer) const
+    {
+        return std::make_unique<ModuleLinear>(std::move(layer), typeOf(module));
     }
     /// The layer of a module, its tensors below another path where an expert shares the module.
     std::unique_ptr<LinearLayer> linear(const std::string& module, const std::string& path,
                                         bool hasBias) const
     {
-        const numeric::DType dtype = dtypeOf(module);
-        auto layer = m_model.m_operations->makeLinear(
-            linearWeight(path, dtype), hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+        const Precision precision = precisionOf(module);
+        auto layer = m_model.m_operations->makeLinear(linearWeight(path, precision),
+                                                      hasBias ? tensor(path + ".bias", precision)
+                                                              : at::Tensor());
         release(path);
-        return layer;
+        return ofModule(module, std::move(layer));
     }
     /// Of a weight that its layer may have copied.
     void release(const std::string& path) const
@@ -68,9 +102,9 @@ private:
         m_weights.release(hubName(m_plan.names, path + ".weight"));
     }
     /// out × in.
-    at::Tensor linearWeight(const std::string& path, numeric::DType dtype) const
+    at::Tensor linearWeight(const std::string& path, Precision precision) const
     {
-        const at::Tensor weight = tensor(path + ".weight", dtype);
+        const at::Tensor weight = tensor(path + ".weight", precision);
         return m_plan.transposedWeights ? weight.t().contiguous() : weight;
     }
     /// One that tensor parallelism cuts along its inputs (rowParallelLayers()).
@@ -80,12 +114,14 @@ private:
         const ParallelPlan& parallel = m_model.m_parallel;
         if (!parallel.isActive())
             return linear(module, path, hasBias);
-        const numeric::DType dtype = dtypeOf(module);
+        const Precision precision = precisionOf(module);
         Operations& operations = *m_model.m_operations;
-        auto ranks = simulatedRanks(operations, parallel, linearWeight(path, dtype), dtype);
+        auto ranks =
+            simulatedRanks(operations, parallel, linearWeight(path, precision), precision.compute);
         release(path);
-        return makeRowParallel(operations, parallel, std::move(ranks),
-                               hasBias ? tensor(path + ".bias", dtype) : at::Tensor());
+        return ofModule(
+            module, makeRowParallel(operations, parallel, std::move(ranks),
+                                    hasBias ? tensor(path + ".bias", precision) : at::Tensor()));
     }
     std::unique_ptr<LinearLayer> linear(const std::string& module, bool hasBias) const
     {
@@ -93,6 +129,7 @@ private:
     }
     MlpLayers mlp(const std::string& module, const std::string& path, bool hasBias) const;
     NormLayer norm(const std::string& module) const;
+    VectorTable table(std::string_view module) const;
     void attention(const std::string& path, DecoderLayer& layer) const;
     void sparse(const std::string& path, DecoderLayer& layer) const;
     DecoderLayer layer(std::size_t index) const;
@@ -127,18 +164,24 @@ MlpLayers Model::Loader::mlp(const std::string& module, const std::string& path,
     layers.up = part(m_names.up);
     const std::string down = below(path, m_names.down);
     layers.down = rowParallel(module.empty() ? down : module, down, hasBias);
+    layers.activationType = typeOf(module.empty() ? below(path, m_names.activation) : module);
     return layers;
 }
 
 NormLayer Model::Loader::norm(const std::string& module) const
 {
-    const numeric::DType dtype = dtypeOf(module);
-    NormLayer layer{m_plan.norm, m_plan.normEps, {}, {}};
+    const Precision precision = precisionOf(module);
+    NormLayer layer{m_plan.norm, m_plan.normEps, {}, {}, typeOf(module)};
     if (m_plan.norm != NormKind::LayerNormPlain)
-        layer.weight = tensor(module + ".weight", dtype);
+        layer.weight = tensor(module + ".weight", precision).to(layer.dtype);
     if (m_plan.norm == NormKind::LayerNorm)
-        layer.bias = tensor(module + ".bias", dtype);
+        layer.bias = tensor(module + ".bias", precision).to(layer.dtype);
     return layer;
+}
+
+VectorTable Model::Loader::table(std::string_view module) const
+{
+    return {tensor(std::string(module) + ".weight", precisionOf(module)), typeOf(module)};
 }
 
 void Model::Loader::attention(const std::string& path, DecoderLayer& layer) const
@@ -156,12 +199,14 @@ void Model::Loader::attention(const std::string& path, DecoderLayer& layer) cons
     }
     const std::string o = below(path, m_names.o);
     layer.o = rowParallel(o, o, m_plan.outBias);
+    layer.attentionType = typeOf(path);
 }
 
 void Model::Loader::sparse(const std::string& path, DecoderLayer& layer) const
 {
     const std::string module = path + ".experts";
     layer.router = linear(path + ".gate", false);
+    layer.expertType = typeOf(module);
     for (std::size_t e = 0; e < m_plan.moe->experts; ++e)
         layer.experts.push_back(mlp(module, module + "." + std::to_string(e), false));
     if (m_plan.moe->sharedWidth == 0)
@@ -191,19 +236,19 @@ DecoderLayer Model::Loader::layer(std::size_t index) const
 /// A tied head is the embedding, [out, in] in every family.
 std::unique_ptr<LinearLayer> Model::Loader::head() const
 {
-    return m_model.m_operations->makeLinear(tensor(headTensor(m_plan), dtypeOf("lm_head")), {});
+    const std::string module = "lm_head";
+    return ofModule(module, m_model.m_operations->makeLinear(
+                                tensor(headTensor(m_plan), precisionOf(module)), {}));
 }
 
 void Model::Loader::loadAll()
 {
     if (m_plan.rope.kind != RopeKind::None && m_plan.rope.scaling != RopeScaling::Dynamic)
         m_model.m_inverseFrequencies = m_model.inverseFrequencies(0);
-    const std::string embedding(m_names.embedding);
-    m_model.m_embedding = tensor(embedding + ".weight", dtypeOf(embedding));
-    if (m_plan.learnedPositions) {
-        const std::string positions(m_names.positions);
-        m_model.m_positions = tensor(positions + ".weight", dtypeOf(positions));
-    }
+    m_model.m_rotaryType = typeOf(m_names.rotary);
+    m_model.m_embedding = table(m_names.embedding);
+    if (m_plan.learnedPositions)
+        m_model.m_positions = table(m_names.positions);
     for (std::size_t index = 0; index < m_plan.layers.size(); ++index)
         m_model.m_layers.push_back(layer(index));
     m_model.m_finalNorm = norm(std::string(m_names.finalNorm));
@@ -218,10 +263,18 @@ at::Tensor Model::inverseFrequencies(std::int64_t length) const
     return at::tensor(at::ArrayRef<float>(frequencies), at::kFloat).to(m_device);
 }
 
+std::vector<at::ScalarType> Model::cacheTypes() const
+{
+    std::vector<at::ScalarType> types;
+    for (const DecoderLayer& layer : m_layers)
+        types.push_back(layer.attentionType);
+    return types;
+}
+
 Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
                                                  const RunOptions& options)
 {
-    const auto policy = Policy::parse(options.policy, checkpoint.plan);
+    const auto policy = Policy::of(options, checkpoint.plan);
     if (!policy)
         return policy.error();
     const auto device = DeviceChoice::parse(options.device);

@@ -21,6 +21,14 @@ namespace moire::capture {
 struct MlpLayers
 {
     std::unique_ptr<LinearLayer> gate, up, down; ///< gate: null where the MLP has none
+    at::ScalarType activationType = at::kFloat;  ///< in which the activation computes
+};
+
+/// Vectors by id or position.
+struct VectorTable
+{
+    at::Tensor weight;                 ///< entries × hidden; undefined: there is no such table
+    at::ScalarType dtype = at::kFloat; ///< of its output
 };
 
 /// The weights of one decoder layer; what the plan does not have is null or undefined.
@@ -32,10 +40,13 @@ struct DecoderLayer
     std::unique_ptr<LinearLayer> router, sharedGate;
     std::vector<MlpLayers> experts;
     MlpLayers shared;
+    at::ScalarType attentionType = at::kFloat; ///< of rotation, cache, scores and weighted values
+    at::ScalarType expertType = at::kFloat;
 };
 
 /// A model's weights on their device, each in the dtype of its module, with the operations that
 /// they were prepared for. Weights whose stored dtype is the policy's stay in the mapped file.
+/// Every linear layer converts its input to the dtype that its module computes in.
 /// One run at a time: the operations' threads are shared.
 class Model
 {
@@ -51,9 +62,13 @@ public:
     at::Device device() const { return m_device; }
     Operations& operations() const { return *m_operations; }
 
-    const at::Tensor& embedding() const { return m_embedding; }
-    /// Learned positions, context × hidden; undefined where there are none.
-    const at::Tensor& positions() const { return m_positions; }
+    const VectorTable& embedding() const { return m_embedding; }
+    /// Learned positions.
+    const VectorTable& positions() const { return m_positions; }
+    /// Of the rotary tables as they are made; each attention converts them to its own.
+    at::ScalarType rotaryType() const { return m_rotaryType; }
+    /// A layer each.
+    std::vector<at::ScalarType> cacheTypes() const;
     /// headDim / 2, fp32, for a pass up to position length − 1.
     at::Tensor inverseFrequencies(std::int64_t length) const;
     const std::vector<DecoderLayer>& layers() const { return m_layers; }
@@ -75,8 +90,9 @@ private:
     KPlan m_kPlan;
     ParallelPlan m_parallel;
     std::unique_ptr<Operations> m_operations;
-    at::Tensor m_embedding;
-    at::Tensor m_positions;
+    VectorTable m_embedding;
+    VectorTable m_positions;
+    at::ScalarType m_rotaryType = at::kFloat;
     at::Tensor m_inverseFrequencies; ///< where they do not depend on the length
     std::vector<DecoderLayer> m_layers;
     NormLayer m_finalNorm;

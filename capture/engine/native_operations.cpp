@@ -21,25 +21,27 @@ at::Tensor widened(const at::Tensor& x)
     return x.to(at::kFloat);
 }
 
-/// LibTorch 1 multiplies 16-bit matrices on CPUs without AVX-512 in a plain loop, some thirty times
-/// slower than fp32 (measured). Here its fp64 GEMM multiplies the widened values, with one
-/// rounding. The fp32 GEMM would do and is faster, but rounds ties otherwise than the exact sum
-/// about twice as often as transformers' products do (measured), and each such tie spreads through
-/// a model.
-bool needsWidening(const at::Tensor& x)
+/// The dtype whose GEMM multiplies operands of this one; they are widened, and the product rounds
+/// once. Of 16-bit matrices on CPUs without AVX-512 LibTorch 1 makes plain loops, some thirty times
+/// slower than fp32, and so does LibTorch 2 of fp16 (measured).
+/// - fp16: the fp32 GEMM, whose sums round as LibTorch 2's own do.
+/// - bf16 in LibTorch 1: the fp64 GEMM. The fp32 one would do and is faster, but rounds ties
+///   otherwise than the exact sum about twice as often as transformers' products do (measured),
+///   and each such tie spreads through a model.
+at::ScalarType productType(const at::Tensor& x)
 {
-    return TORCH_VERSION_MAJOR < 2 && x.is_cpu() && x.scalar_type() != at::kFloat;
+    if (x.is_cpu() && x.scalar_type() == at::kHalf)
+        return at::kFloat;
+    if (TORCH_VERSION_MAJOR < 2 && x.is_cpu() && x.scalar_type() == at::kBFloat16)
+        return at::kDouble;
+    return x.scalar_type();
 }
 
-/// Operands of a product that needs widening.
-at::Tensor widenedOperand(const at::Tensor& x)
-{
-    return x.to(at::kDouble);
-}
-
-/// Elements of a block of a 16-bit weight that is widened at a time: 1 MiB of fp64, which stays in
-/// the cache between the widening and the product.
+/// Elements of a block of a weight that is widened at a time: on a CPU 1 MiB of fp64, which stays
+/// in the cache between the widening and the product; elsewhere 256 MiB of fp32, to keep the device
+/// busy and the model in 16 bits.
 constexpr std::int64_t widenedBlock = std::int64_t{1} << 17U;
+constexpr std::int64_t widenedBlockOfDevice = std::int64_t{1} << 26U;
 
 class NativeLinear : public LinearLayer
 {
@@ -51,8 +53,9 @@ public:
 
     at::Tensor apply(const at::Tensor& x) const override
     {
-        if (needsWidening(x))
-            return applyWidened(x);
+        const at::ScalarType type = productType(x);
+        if (type != m_weight.scalar_type())
+            return applyWidened(x, type);
         if (x.is_cpu() && x.size(0) == 1)
             return oneRow(m_weight, x[0]).unsqueeze(0);
         return m_bias.defined() ? at::linear(x, m_weight, m_bias) : at::linear(x, m_weight);
@@ -65,22 +68,23 @@ private:
         return m_bias.defined() ? at::addmv(m_bias, weight, x) : at::mv(weight, x);
     }
 
-    at::Tensor applyWidened(const at::Tensor& x) const
+    at::Tensor applyWidened(const at::Tensor& x, at::ScalarType type) const
     {
-        const at::Tensor wide = widenedOperand(x);
+        const at::Tensor wide = x.to(type);
         const std::int64_t outputs = m_weight.size(0);
+        const std::int64_t block = x.is_cpu() ? widenedBlock : widenedBlockOfDevice;
         const std::int64_t step =
-            std::max<std::int64_t>(16, widenedBlock / std::max<std::int64_t>(1, m_weight.size(1)));
+            std::max<std::int64_t>(16, block / std::max<std::int64_t>(1, m_weight.size(1)));
         std::vector<at::Tensor> parts;
         for (std::int64_t begin = 0; begin < outputs; begin += step) {
-            const at::Tensor block =
-                widenedOperand(m_weight.narrow(0, begin, std::min(step, outputs - begin)));
-            parts.push_back(x.size(0) == 1 ? at::mv(block, wide[0]).unsqueeze(0)
-                                           : at::linear(wide, block));
+            const at::Tensor part =
+                m_weight.narrow(0, begin, std::min(step, outputs - begin)).to(type);
+            parts.push_back(x.size(0) == 1 ? at::mv(part, wide[0]).unsqueeze(0)
+                                           : at::linear(wide, part));
         }
         at::Tensor y = parts.size() == 1 ? parts.front() : at::cat(parts, 1);
         if (m_bias.defined())
-            y.add_(widenedOperand(m_bias));
+            y.add_(m_bias.to(type));
         return y.to(x.scalar_type());
     }
 
@@ -91,9 +95,8 @@ private:
 /// Batched matrix product with fp32 accumulation and one rounding.
 at::Tensor batchedProduct(const at::Tensor& a, const at::Tensor& b)
 {
-    if (needsWidening(a))
-        return at::bmm(widenedOperand(a), widenedOperand(b)).to(a.scalar_type());
-    return at::bmm(a, b);
+    const at::ScalarType type = productType(a);
+    return at::bmm(a.to(type), b.to(type)).to(a.scalar_type());
 }
 
 at::Tensor rootMeanSquareNormalised(const NormLayer& norm, const at::Tensor& x)
@@ -264,7 +267,7 @@ public:
     at::Tensor combine(const MoePlan& moe, const at::Tensor& slots, const Routing& routing) override
     {
         const at::Tensor weight = routing.weights.unsqueeze(-1);
-        const at::Tensor product = moe.fp32Weights ? widened(slots) * weight : slots * weight;
+        const at::Tensor product = slots * weight;
         if (moe.order == ExpertOrder::SlotOrder)
             return widened(product).sum(1).to(slots.scalar_type());
         const at::Tensor weighted = product.to(slots.scalar_type());
@@ -321,7 +324,8 @@ at::Tensor NativeOperations::attention(const AttentionJob& job)
 
 at::Tensor NativeOperations::activate(Activation activation, const at::Tensor& x)
 {
-    // In fp32 with one rounding: LibTorch 1's 16-bit silu rounds inside (measured).
+    // In fp32 with one rounding: LibTorch 1's 16-bit silu rounds inside (measured), and it has no
+    // relu of fp16.
     switch (activation) {
     case Activation::Silu:
         return at::silu(widened(x)).to(x.scalar_type());
@@ -332,9 +336,9 @@ at::Tensor NativeOperations::activate(Activation activation, const at::Tensor& x
     case Activation::GeluNew:
         return geluNew(x);
     case Activation::Relu:
-        return at::relu(x);
+        return at::relu(widened(x)).to(x.scalar_type());
     case Activation::ReluSquared: {
-        const at::Tensor positive = at::relu(x);
+        const at::Tensor positive = at::relu(widened(x)).to(x.scalar_type());
         return positive * positive;
     }
     }

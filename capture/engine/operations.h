@@ -36,8 +36,9 @@ struct NormLayer
 {
     NormKind kind = NormKind::RmsRoundTwice;
     double eps = 0;
-    at::Tensor weight; ///< undefined: none
-    at::Tensor bias;   ///< undefined: none
+    at::Tensor weight;                 ///< undefined: none
+    at::Tensor bias;                   ///< undefined: none
+    at::ScalarType dtype = at::kFloat; ///< of weight and bias, and what it computes in
 };
 
 /// rows × headDim each, in the model's dtype (RoundEach) or fp32 (Fp32Tables); both halves of a row
@@ -78,9 +79,10 @@ public:
     /// Those that the kernels of capture/device share here.
     virtual device::Workers& workers() = 0;
 
-    /// `weight` out × in, `bias` out or undefined; both in the dtype that the layer computes in.
+    /// `weight` out × in, `bias` out or undefined, in one dtype. Where that is narrower than x's,
+    /// they are widened whenever the layer is used.
     virtual std::unique_ptr<LinearLayer> makeLinear(at::Tensor weight, at::Tensor bias) = 0;
-    /// x: rows × width of the norm's weight.
+    /// x: rows × width of the norm's weight, of its dtype.
     virtual at::Tensor normalise(const NormLayer& norm, const at::Tensor& x) = 0;
     /// Cosines and sines are multiplied by `factor` in fp32.
     virtual RotaryTables rotaryTables(const std::vector<std::int64_t>& positions,
@@ -91,15 +93,17 @@ public:
     /// rows × (heads · headDim). q·kᵀ, the scaling, the softmax (inside fp32) and ·v round each.
     virtual at::Tensor attention(const AttentionJob& job) = 0;
     virtual at::Tensor activate(Activation activation, const at::Tensor& x) = 0;
+    /// In the dtype of both, fp32 where they differ.
     virtual at::Tensor add(const at::Tensor& a, const at::Tensor& b) = 0;
     virtual at::Tensor multiply(const at::Tensor& a, const at::Tensor& b) = 0;
-    /// x: rows × width, gate: rows × 1. The sigmoid of the gate rounds, times its row rounds.
+    /// x: rows × width, gate: rows × 1. The sigmoid of the gate rounds to the gate's dtype; times
+    /// its row it rounds as in multiply().
     virtual at::Tensor gateRows(const at::Tensor& x, const at::Tensor& gate) = 0;
     /// logits: rows × experts.
     virtual Routing route(const MoePlan& moe, const at::Tensor& logits) = 0;
     /// slots: rows × k × width, the experts' outputs in slot order. Each times its weight rounds
-    /// (not where fp32 weights meet a sum in slot order); they are added in the plan's order with
-    /// its roundings. → rows × width.
+    /// (not where weights of another dtype meet a sum in slot order: that product is fp32); they
+    /// are added in the plan's order with its roundings. → rows × width, of the slots' dtype.
     virtual at::Tensor combine(const MoePlan& moe, const at::Tensor& slots,
                                const Routing& routing) = 0;
 };

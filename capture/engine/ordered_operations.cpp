@@ -209,14 +209,15 @@ public:
 
     at::Tensor gateRows(const at::Tensor& x, const at::Tensor& gate) override
     {
-        const at::Tensor in = x.contiguous();
+        const at::Tensor in =
+            x.to(at::promoteTypes(x.scalar_type(), gate.scalar_type())).contiguous();
         at::Tensor factors = at::empty_like(gate);
         device::applyCurve(device::Curve::Sigmoid, gate.contiguous().data_ptr(), factors.data_ptr(),
                            dtypeOf(gate.scalar_type()), elements(gate), **m_team);
         factors = factors.to(at::kFloat);
         at::Tensor out = at::empty_like(in);
         device::scaleRows(in.data_ptr(), factors.data_ptr<float>(), out.data_ptr(),
-                          dtypeOf(x.scalar_type()), extent(in, 0), extent(in, 1), **m_team);
+                          dtypeOf(in.scalar_type()), extent(in, 0), extent(in, 1), **m_team);
         return out;
     }
 
@@ -240,11 +241,12 @@ private:
     at::Tensor ofElements(ElementsKernel kernel, const at::Tensor& a, const at::Tensor& b)
     {
         assert(a.sizes() == b.sizes());
-        const at::Tensor first = a.contiguous();
-        const at::Tensor second = b.contiguous();
+        const at::ScalarType type = at::promoteTypes(a.scalar_type(), b.scalar_type());
+        const at::Tensor first = a.to(type).contiguous();
+        const at::Tensor second = b.to(type).contiguous();
         at::Tensor out = at::empty_like(first);
-        kernel(first.data_ptr(), second.data_ptr(), out.data_ptr(), dtypeOf(a.scalar_type()),
-               elements(a), **m_team);
+        kernel(first.data_ptr(), second.data_ptr(), out.data_ptr(), dtypeOf(type), elements(a),
+               **m_team);
         return out;
     }
 
@@ -319,8 +321,9 @@ at::Tensor OrderedOperations::combine(const MoePlan& moe, const at::Tensor& slot
     const std::size_t width = extent(slots, 2);
     const bool ascending = moe.order == ExpertOrder::AscendingId;
     const at::Tensor factors = routing.weights.to(at::kFloat).contiguous();
-    // fp32 weights make fp32 products; only the sum of all rounds.
-    const at::Tensor terms = moe.fp32Weights && !ascending ? slots.to(at::kFloat) : slots;
+    // Weights of another dtype make fp32 products; only the sum of all rounds.
+    const bool mixed = routing.weights.scalar_type() != slots.scalar_type();
+    const at::Tensor terms = mixed && !ascending ? slots.to(at::kFloat) : slots;
     const auto dtype = dtypeOf(terms.scalar_type());
     at::Tensor weighted = at::empty_like(terms);
     device::scaleRows(terms.data_ptr(), factors.data_ptr<float>(), weighted.data_ptr(), dtype,

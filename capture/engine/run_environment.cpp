@@ -26,6 +26,7 @@ namespace {
 constexpr std::string_view prefixTokens = "run.prefix_tokens";
 constexpr std::string_view prefillChunk = "run.prefill_chunk";
 constexpr std::string_view padding = "run.padding";
+constexpr std::string_view policyRules = "numerics.policy_rules";
 
 std::string hexText(std::uint64_t value)
 {
@@ -58,15 +59,30 @@ std::string kPlanText(const RunOptions& options)
     return !plan || plan->isPlain() ? "one fp32 accumulator, ascending, fused" : plan->text();
 }
 
+/// What the library cannot multiply as it is, or not fast (native_operations.cpp).
+std::string widenedProducts(const Policy& policy, const RunOptions& options)
+{
+    std::string text;
+    if (options.device != "cpu")
+        return text;
+    if (TORCH_VERSION_MAJOR < 2 && policy.computesIn(numeric::DType::BF16))
+        text = "the library's fp64 product of widened values";
+    if (policy.computesIn(numeric::DType::FP16))
+        text += std::string(text.empty() ? "" : "; of fp16 ")
+                + "the library's fp32 product of widened values";
+    return text;
+}
+
 void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
                       trace::Environment& environment)
 {
     environment.set(env::policy, policy.name());
+    environment.set(policyRules, policy.rulesText());
     environment.set(env::arithmetic, options.arithmetic);
     if (options.arithmetic == "ordered")
         environment.set(env::kPlan, kPlanText(options));
-    else if (TORCH_VERSION_MAJOR < 2 && options.device == "cpu" && policy.name() != "fp32")
-        environment.set(env::kPlan, std::string("the library's fp64 product of widened values"));
+    else if (const std::string widened = widenedProducts(policy, options); !widened.empty())
+        environment.set(env::kPlan, widened);
     environment.set(env::tpSize, std::int64_t{options.tensorParallel});
     if (const auto parallel = ParallelPlan::of(options))
         environment.set(env::reduction, reductionText(*parallel, plan, policy));

@@ -144,7 +144,7 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
 {
     if (auto checked = checkOptions(options); !checked)
         return checked.error();
-    const auto policy = Policy::parse(options.policy, checkpoint.plan);
+    const auto policy = Policy::of(options, checkpoint.plan);
     if (!policy)
         return policy.error();
     const auto parallel = parallelOf(checkpoint.plan, *policy, options);
@@ -180,7 +180,7 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
 
 Result<std::vector<trace::Tap>> listTaps(const Checkpoint& checkpoint, const RunOptions& options)
 {
-    const auto policy = Policy::parse(options.policy, checkpoint.plan);
+    const auto policy = Policy::of(options, checkpoint.plan);
     if (!policy)
         return policy.error();
     const auto parallel = parallelOf(checkpoint.plan, *policy, options);

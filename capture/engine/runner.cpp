@@ -126,10 +126,9 @@ void Batch::makeCaches()
     for (std::size_t i = 0; i < m_lanes.size(); ++i) {
         const std::size_t padding =
             m_options.padding == Padding::None ? 0 : m_longestPass - m_lanes[i].nextIds().size();
-        m_caches.emplace_back(
-            plan.layers.size(), plan.kvHeads, plan.headDim,
-            static_cast<std::int64_t>(rowsOf(*m_prompts[i], m_options) + padding),
-            at::TensorOptions(m_model.embedding().scalar_type()).device(m_model.device()));
+        m_caches.emplace_back(m_model.cacheTypes(), plan.kvHeads, plan.headDim,
+                              static_cast<std::int64_t>(rowsOf(*m_prompts[i], m_options) + padding),
+                              m_model.device());
     }
 }
 
@@ -202,7 +201,7 @@ at::Tensor Batch::pass(Generated&& generated)
 /// The taps of the options, once these fit what the model was loaded with.
 Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
 {
-    const auto policy = Policy::parse(options.policy, model.plan());
+    const auto policy = Policy::of(options, model.plan());
     if (!policy)
         return policy.error();
     const bool sameOrder = !model.plan().moe || model.plan().moe->order == options.expertOrder;
@@ -212,7 +211,7 @@ Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
     const auto kPlan = KPlan::parse(options.kPlan);
     if (!kPlan)
         return kPlan.error();
-    if (policy->name() != model.policy().name() || options.arithmetic != model.arithmetic()
+    if (*policy != model.policy() || options.arithmetic != model.arithmetic()
         || *kPlan != model.kPlan() || *parallel != model.parallel() || !sameOrder)
         return Error{Errc::Invalid,
                      "the model was loaded for policy " + model.policy().name() + " and arithmetic "

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/engine/policy.h"
 #include "capture/engine/sampler.h"
 #include "capture/model/checkpoint.h"
 #include "capture/model/prompt.h"
@@ -31,13 +32,14 @@ enum class Padding : std::uint8_t
 /// What to run a model with; the words of the command line. Every field is checked by planRun().
 struct RunOptions
 {
-    std::string policy;                ///< "bf16", "fp32"; "" = the model's own dtype
-    std::string arithmetic = "native"; ///< "native", "ordered"
-    std::string kPlan;                 ///< of "ordered" (KPlan::parse); "" = one accumulator
-    std::string device = "cpu";        ///< "cpu", "cuda[:N]", "hip[:N]"
-    std::uint32_t tensorParallel = 1;  ///< ranks, simulated
-    std::string reduce;                ///< "seq", …, "tree-c" (parallel_plan.h); "" = "auto"
-    std::uint32_t treeLeaf = 0;        ///< inner indices of a tree's leaf; 0 = the paper's
+    std::string policy;                     ///< Policy::parse(); "" = the model's own dtype
+    std::optional<PolicyRules> policyRules; ///< instead of it
+    std::string arithmetic = "native";      ///< "native", "ordered"
+    std::string kPlan;                      ///< of "ordered" (KPlan::parse); "" = one accumulator
+    std::string device = "cpu";             ///< "cpu", "cuda[:N]", "hip[:N]"
+    std::uint32_t tensorParallel = 1;       ///< ranks, simulated
+    std::string reduce;                     ///< "seq", …, "tree-c" (parallel_plan.h); "" = "auto"
+    std::uint32_t treeLeaf = 0;             ///< inner indices of a tree's leaf; 0 = the paper's
     trace::Construction construction =
         trace::Construction::Once; ///< of scored tokens (replay forced)
     trace::Level level = trace::Level::Full;

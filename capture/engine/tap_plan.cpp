@@ -42,6 +42,10 @@ private:
     /// A row-parallel site: the partial products of several ranks, then their sum.
     void addSum(Site site, const std::string& module, const char* suffix, TapKind kind,
                 std::uint32_t width, const Sites& inputs, Traits traits);
+    DType typeOf(Site site) const;
+    /// For the taps that are not the output of the module that names them.
+    void retype(Site site, DType dtype);
+    void retypeAsSum(Site site, Site a, Site b) { retype(site, promoted(typeOf(a), typeOf(b))); }
     std::optional<trace::TapIndex> placeOf(Site input) const;
     void embedding();
     void projections(const std::string& path, const Sites& inputs);
@@ -56,6 +60,7 @@ private:
     const Policy& m_policy;
     const ParallelPlan& m_parallel;
     std::int32_t m_layer = -1;
+    DType m_stream = DType::FP32; ///< of the residual stream so far
     TapPlan m_result;
 };
 
@@ -126,6 +131,17 @@ void TapPlan::Maker::addSum(Site site, const std::string& module, const char* su
         m_result.m_partials[{site, m_layer}] = std::move(partials);
 }
 
+/// A tap that stands already, of this layer or outside the layers.
+DType TapPlan::Maker::typeOf(Site site) const
+{
+    return m_result.m_taps[trace::indexOf(*placeOf(site))].dtype;
+}
+
+void TapPlan::Maker::retype(Site site, DType dtype)
+{
+    m_result.m_taps[trace::indexOf(*m_result.find(site, m_layer))].dtype = dtype;
+}
+
 void TapPlan::Maker::embedding()
 {
     add(Site::Embedding, std::string(m_names.embedding), ".out", TapKind::Embedding, m_plan.hidden,
@@ -135,14 +151,16 @@ void TapPlan::Maker::embedding()
             m_plan.hidden, {});
         add(Site::EmbeddingSum, std::string(m_names.embeddingSum), ".out", TapKind::Embedding,
             m_plan.hidden, {Site::Embedding, Site::Positions});
+        retypeAsSum(Site::EmbeddingSum, Site::Embedding, Site::Positions);
     }
+    m_stream = typeOf(m_plan.learnedPositions ? Site::EmbeddingSum : Site::Embedding);
     if (m_plan.rope.kind != RopeKind::None) {
         const std::string module(m_names.rotary);
         add(Site::RotaryCos, module, ".cos", TapKind::RotaryTable, m_plan.headDim, {});
         add(Site::RotarySin, module, ".sin", TapKind::RotaryTable, m_plan.headDim, {});
         if (m_plan.rope.kind == RopeKind::Fp32Tables)
             for (const Site site : {Site::RotaryCos, Site::RotarySin})
-                m_result.m_taps[trace::indexOf(*m_result.find(site, -1))].dtype = DType::FP32;
+                retype(site, DType::FP32);
     }
 }
 
@@ -178,14 +196,18 @@ void TapPlan::Maker::attention(const std::string& path, const Sites& inputs)
             {Site::RotaryCos, Site::RotarySin, q});
         add(Site::KRope, path + ".k_rope", ".out", TapKind::Rotated, kvWidth,
             {Site::RotaryCos, Site::RotarySin, k});
+        for (const Site site : {Site::QRope, Site::KRope})
+            retype(site, m_policy.dtypeOf(path));
         q = Site::QRope;
         k = Site::KRope;
     }
     const std::string o = below(path, m_names.o);
     add(Site::OProjIn, o, ".in", TapKind::ProjectionInput, qWidth,
         q == k ? Sites{q} : Sites{q, k, Site::VProj}, {.earlierRows = true});
+    retype(Site::OProjIn, m_policy.dtypeOf(path));
     addSum(Site::OProj, o, ".out", TapKind::Projection, m_plan.hidden, {Site::OProjIn}, {});
     add(Site::Attention, path, ".out", TapKind::AttentionOutput, m_plan.hidden, {Site::OProj});
+    retype(Site::Attention, typeOf(Site::OProj));
 }
 
 void TapPlan::Maker::mlp(const std::string& path, const MlpSites& sites, std::uint32_t width,
@@ -200,13 +222,16 @@ void TapPlan::Maker::mlp(const std::string& path, const MlpSites& sites, std::ui
         add(sites.up, up, ".out", TapKind::Projection, width, inputs);
         add(sites.downIn, down, ".in", TapKind::ProjectionInput, width,
             {sites.activation, sites.up});
+        retypeAsSum(sites.downIn, sites.activation, sites.up);
     } else {
         add(sites.up, up, ".out", TapKind::Projection, width, inputs);
         add(sites.activation, activation, ".out", TapKind::Activation, width, {sites.up});
         add(sites.downIn, down, ".in", TapKind::ProjectionInput, width, {sites.activation});
+        retype(sites.downIn, typeOf(sites.activation));
     }
     addSum(sites.down, down, ".out", TapKind::Projection, m_plan.hidden, {sites.downIn}, {});
     add(sites.out, path, ".out", kind, m_plan.hidden, {sites.down});
+    retype(sites.out, typeOf(sites.down));
 }
 
 void TapPlan::Maker::sparseMlp(const std::string& path, const Sites& inputs)
@@ -231,6 +256,10 @@ void TapPlan::Maker::sparseMlp(const std::string& path, const Sites& inputs)
         add(Site::SharedExpertGate, path + ".shared_expert_gate", ".out", TapKind::Projection, 1,
             inputs);
     add(Site::Mlp, path, ".out", TapKind::MlpOutput, m_plan.hidden, parts);
+    DType sum = typeOf(Site::Experts);
+    if (moe.sharedWidth > 0)
+        sum = promoted(sum, promoted(typeOf(Site::SharedExpert), typeOf(Site::SharedExpertGate)));
+    retype(Site::Mlp, sum);
 
     const DType dtype = m_policy.dtypeOf(path + ".gate");
     m_result.m_routers.push_back({.module = path + ".gate",
@@ -262,9 +291,13 @@ void TapPlan::Maker::layer(std::int32_t index)
     if (!before)
         add(Site::MlpNorm, below(path, m_names.mlpNorm), ".out", TapKind::Norm, m_plan.hidden,
             {Site::Mlp});
+    for (const Site added :
+         {before ? Site::Attention : Site::PostNorm, before ? Site::Mlp : Site::MlpNorm})
+        m_stream = promoted(m_stream, typeOf(added));
     add(Site::Layer, path, ".out", TapKind::Residual, m_plan.hidden,
         before ? Sites{Site::Layer, Site::Attention, Site::Mlp}
                : Sites{Site::Layer, Site::PostNorm, Site::MlpNorm});
+    retype(Site::Layer, m_stream);
 }
 
 TapPlan TapPlan::Maker::make()

@@ -16,6 +16,9 @@ namespace {
 
 namespace env = trace::env;
 
+/// Which modules a policy computes how (FORMAT.md, section "environment").
+constexpr std::string_view policyRules = "numerics.policy_rules";
+
 /// Routing explains a difference when its rows carry at least this share of the error, and each
 /// of them this many times what one of the others does.
 constexpr double mostOfTheError = 0.5;
@@ -233,21 +236,26 @@ bool CauseFinder::onlyRanksDiffer() const
 void CauseFinder::precision()
 {
     const bool types = m_first->referenceType != m_first->targetType;
-    if (!types && !differs(env::policy))
+    if (!types && !differs(env::policy) && !differs(policyRules))
         return;
     std::vector<std::string> evidence;
-    if (differs(env::policy))
-        evidence.push_back(fieldEvidence(env::policy));
+    for (const std::string_view key : {env::policy, policyRules})
+        if (differs(key))
+            evidence.push_back(fieldEvidence(key));
     if (types)
         evidence.push_back(m_first->tap + ": "
                            + both(std::string(numeric::nameOf(m_first->referenceType)),
                                   std::string(numeric::nameOf(m_first->targetType))));
-    add("precision",
-        opOf(m_first->tap) + " is computed in another precision ("
-            + (types ? std::string(numeric::nameOf(m_first->referenceType)) + " against "
-                           + std::string(numeric::nameOf(m_first->targetType))
-                     : "policy " + reference(env::policy) + " against " + target(env::policy))
-            + ")",
+    std::string how;
+    if (types)
+        how = std::string(numeric::nameOf(m_first->referenceType)) + " against "
+              + std::string(numeric::nameOf(m_first->targetType));
+    if (differs(env::policy))
+        how += (types ? ", policy " : "policy ") + reference(env::policy) + " against "
+               + target(env::policy);
+    if (how.empty())
+        how = "other rules of policy " + target(env::policy);
+    add("precision", opOf(m_first->tap) + " is computed in another precision (" + how + ")",
         std::move(evidence));
 }
 

@@ -154,8 +154,8 @@ int runBench()
     const PlainChain chain(checkpoint.plan, *checkpoint.weights);
 
     const auto prefill = [&] {
-        KvCache cache(checkpoint.plan.layers.size(), checkpoint.plan.kvHeads,
-                      checkpoint.plan.headDim, promptTokens, at::TensorOptions(at::kFloat));
+        KvCache cache(model->cacheTypes(), checkpoint.plan.kvHeads, checkpoint.plan.headDim,
+                      promptTokens, model->device());
         const Piece piece{ids, &cache};
         Forward(*model, taps, nullptr).run(std::span(&piece, 1));
     };

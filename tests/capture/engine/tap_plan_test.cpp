@@ -268,7 +268,7 @@ void TapPlanTest::patternWithoutMatch()
 void TapPlanTest::policies()
 {
     ModelPlan model = plan(false);
-    model.dtype = numeric::DType::FP16;
+    model.dtype = numeric::DType::FP64;
     QCOMPARE(Policy::parse("half", model).error().code, Errc::Invalid);
     QCOMPARE(Policy::parse("", model).error().code, Errc::Unsupported);
     model.dtype = numeric::DType::BF16;

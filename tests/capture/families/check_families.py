@@ -7,7 +7,8 @@
 REFERENCE is a folder with make_model.py (makes a random model), run_reference.py (runs transformers and records every
 module) and compare_npz.py (holds exported taps against that); BIN has moire-capture and moire-diff. Needs PyTorch and
 transformers. Per family, dims and seed: fp32 with 24 greedy tokens, bf16 on given ids, both styles of config.json, both
-orders of adding experts, and `ordered` in one pass against token by token. MOIRE_FULL=1 takes all seeds, else one.
+orders of adding experts, and `ordered` in one pass against token by token. MOIRE_FULL=1 takes all seeds, else one. With
+--fp16 the same as bf16 in float16, which is no column of the table.
 """
 import argparse
 import concurrent.futures
@@ -48,12 +49,13 @@ checker = None  # of a worker process
 
 
 class Checker:
-    def __init__(self, reference, programs, work):
+    def __init__(self, reference, programs, work, fp16):
         sys.path.insert(0, str(reference))
         self.maker = importlib.import_module("make_model")
         self.runner = importlib.import_module("run_reference")
         self.comparer = importlib.import_module("compare_npz")
         self.programs, self.work = programs, work
+        self.policies = [("fp32", "float32", STEPS, FP32), ("bf16", "bfloat16", 0, BF16)] + [("fp16", "float16", 0, BF16)] * fp16
         self.own = Path(tempfile.mkdtemp(dir=work))  # several may share `work`, and no folder of it
 
     def call(self, program, *arguments, allowed=(0,)):
@@ -122,7 +124,7 @@ class Checker:
         orders = {"eager": "ascending"}
         if "num_experts_per_tok" in json.loads((folders[0] / "config.json").read_text()):
             orders["batched_mm"] = "slots"
-        for policy, dtype, steps, options in (("fp32", "float32", STEPS, FP32), ("bf16", "bfloat16", 0, BF16)):
+        for policy, dtype, steps, options in self.policies:
             for experts, order in orders.items():
                 npz = self.expected(folders[0], dtype, steps, experts)
                 for folder in folders:
@@ -165,7 +167,7 @@ def summary(lines):
 def check_one(task):
     a, family, dims, seed = task
     global checker
-    checker = checker or Checker(a.reference, a.programs, a.work)
+    checker = checker or Checker(a.reference, a.programs, a.work, a.fp16)
     return checker.check(family, dims, seed)
 
 
@@ -176,6 +178,7 @@ def main():
     p.add_argument("--work", type=Path, default=Path("families"))
     p.add_argument("--families", nargs="*", default=FAMILIES)
     p.add_argument("--write", type=Path, help="replace the table in this file")
+    p.add_argument("--fp16", action="store_true", help="check that policy too")
     p.add_argument("--jobs", type=int, default=1, help="models at a time")
     a = p.parse_args()
     a.work.mkdir(parents=True, exist_ok=True)

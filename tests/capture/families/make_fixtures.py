@@ -3,6 +3,7 @@
 """The small models of tests/data/models that stand for one family each, and what transformers makes of them.
 
     make_fixtures.py REFERENCE OUT
+    make_fixtures.py REFERENCE OUT fp16     only what transformers makes of two of them in float16
 
 REFERENCE as for check_families.py. Weights in bfloat16, no tokenizer. Of several seeds the one is kept whose greedy
 tokens and experts are chosen most clearly, so that another order of summation chooses the same.
@@ -47,10 +48,25 @@ def write(folder, arrays):
             np.save(folder / f"{name}.npy", value.astype(np.int32))
 
 
+def write_fp16(runner, out):
+    """The last rows of one pass, the logits too."""
+    for name in ("llama_small", "olmoe_small"):
+        folder = out / name / "expected/fp16"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        arrays = runner.run(out / name, json.loads((out / name / "expected/ids.json").read_text()), "float16")
+        for tap, value in arrays.items():
+            if KEPT.search(tap) or tap == "lm_head.out":
+                np.save(folder / f"{tap}.npy", value[-KEPT_ROWS:].astype(np.float32))
+
+
 def main():
     reference, out = map(Path, sys.argv[1:3])
     sys.path.insert(0, str(reference))
     maker, runner = importlib.import_module("make_model"), importlib.import_module("run_reference")
+    if sys.argv[3:] == ["fp16"]:
+        write_fp16(runner, out)
+        return
     for family, (dims, overrides) in MODELS.items():
         layers = {"n_layer" if family == "gpt2" else "num_hidden_layers": 2, "vocab_size": 160, **overrides}
         best = None

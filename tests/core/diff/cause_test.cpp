@@ -53,6 +53,7 @@ private Q_SLOTS:
     void severalOperations();
     void tensorParallel();
     void precision();
+    void policies();
     void routing();
     void accumulation();
     void noise();
@@ -171,6 +172,34 @@ void CauseTest::precision()
     QCOMPARE(report.causeFindings[0].rule, std::string("precision"));
     QCOMPARE(report.cause, std::string("model.embed_tokens is computed in another precision (fp32 "
                                        "against bf16)."));
+}
+
+/// Mixed policies are named whether or not the first difference shows in a dtype.
+void CauseTest::policies()
+{
+    const auto causeOf = [](const PlainRun& reference, const PlainRun& target) {
+        return compared(reference, target, 1, plain()).cause;
+    };
+    const auto set = [](PlainRun& run, const std::string& policy, const std::string& rules) {
+        run.header.environment.set(trace::env::policy, policy);
+        run.header.environment.set("numerics.policy_rules", rules);
+    };
+    PlainRun reference = randomRun(1, 2, 5, numeric::DType::FP32);
+    PlainRun narrow = randomRun(1, 2, 5, numeric::DType::BF16);
+    set(reference, "layercast", "*: fp32 with bf16 weights");
+    set(narrow, "bf16", "*: bf16");
+    QCOMPARE(causeOf(reference, narrow),
+             std::string("model.embed_tokens is computed in another precision (fp32 against bf16, "
+                         "policy layercast against bf16)."));
+    PlainRun target = changed(reference, queries);
+    set(target, "fp32", "*: fp32");
+    QCOMPARE(causeOf(reference, target),
+             std::string("self_attn.q_proj is computed in another precision (policy layercast "
+                         "against fp32)."));
+    set(target, "layercast", "*: fp32 with fp16 weights");
+    QCOMPARE(causeOf(reference, target),
+             std::string("self_attn.q_proj is computed in another precision (other rules of policy "
+                         "layercast)."));
 }
 
 void CauseTest::routing()
