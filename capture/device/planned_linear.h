@@ -41,9 +41,10 @@ struct InputRange
 /// y = round(x·Wᵀ + bias) over a range of the weight's inputs, summed as planned: `rows` rows of x
 /// (`inType`, `inStride` elements apart, which begin with the range's first input) to rows of y.
 /// The bias is added in fp32 before the last rounding. An output depends on its row, its weights
-/// and the plan alone. With fp32 partial sums |error before the rounding| ≤
-/// γ(leaf + leaves + 1)·(Σ|x·w| + |bias|); a narrower dtype of unit roundoff v adds γᵥ of the
-/// number of roundings on the way, at most leaves − 1 + ⌈log₂ groups⌉ + 1 in a tree.
+/// and the plan alone. |error before the rounding| ≤ (γ(n) + γᵥ(r)·(1 + γ(n)))·(Σ|x·w| + |bias|)
+/// with γ of fp32, n = inputs of one accumulator (leaf; leaf · group where continuous) + leaves +
+/// 1; γᵥ of the narrowest dtype that partial sums are rounded to, zero for fp32, r = group + 1 +
+/// (groups − 1, in a tree ⌈log₂ groups⌉) roundings on the way of a product.
 void plannedLinear(const void* in, numeric::DType inType, std::size_t inStride, std::size_t rows,
                    const PackedLinear& weight, InputRange range, const SumPlan& plan, void* out,
                    numeric::DType outType, std::size_t outStride, Workers& workers);

@@ -262,6 +262,45 @@ private slots:
         }
     }
 
+    void errorStaysWithinTheBound()
+    {
+        std::mt19937 generator(14);
+        const Shape shape{4, 20, 620};
+        for (const DType type : storageTypes) {
+            const Buffer x = randomBuffer(generator, type, shape.rows * shape.inputs);
+            const Buffer w = randomBuffer(generator, type, shape.outputs * shape.inputs);
+            for (const SumPlan& plan : plans(type)) {
+                const auto gamma = [](double n, double unit) { return n * unit / (1 - n * unit); };
+                const double leaves =
+                    std::ceil(static_cast<double>(shape.inputs) / static_cast<double>(plan.leaf));
+                const auto group = static_cast<double>(plan.group);
+                const double groups = std::ceil(leaves / group);
+                const double single =
+                    static_cast<double>(plan.leaf) * (plan.continuous ? group : 1.0);
+                const double roundings =
+                    group + 1
+                    + (plan.combine == Combine::Tree ? std::ceil(std::log2(groups)) : groups - 1);
+                const double wide = gamma(single + leaves + 1, 0x1p-24);
+                const double unit = type == DType::BF16 ? 0x1p-8 : 0x1p-11;
+                const double narrow = type == DType::FP32 ? 0.0 : gamma(roundings, unit);
+                const Buffer y = kernelLinear(x, w, nullptr, shape, plan, DType::FP32, 1);
+                for (std::size_t i = 0; i < y.size(); ++i) {
+                    double exact = 0;
+                    double magnitude = 0;
+                    for (std::size_t k = 0; k < shape.inputs; ++k) {
+                        const double product =
+                            static_cast<double>(x[i / shape.outputs * shape.inputs + k])
+                            * static_cast<double>(w[i % shape.outputs * shape.inputs + k]);
+                        exact += product;
+                        magnitude += std::abs(product);
+                    }
+                    QVERIFY(std::abs(static_cast<double>(y[i]) - exact)
+                            <= (wide + narrow * (1 + wide)) * magnitude);
+                }
+            }
+        }
+    }
+
     void notANumberHasOneForm()
     {
         Buffer x(DType::BF16, 8);
