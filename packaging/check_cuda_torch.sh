@@ -34,9 +34,8 @@ cmake -S "$root" -B "$build" -G Ninja -DMOIRE_GUI=OFF -DMOIRE_GPU=cuda -DCMAKE_C
     -DCMAKE_PREFIX_PATH="$packages/torch" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
 cmake --build "$build" --target moire-capture
 "$build/bin/moire-capture" --version
-"$python" "$root/resources/demo/make_moe_model.py" --out "$build/model"
 for arithmetic in native ordered; do
-    "$build/bin/moire-capture" run "$build/model" --text "The capital of France is" --max-new 4 --ignore-eos \
+    "$build/bin/moire-capture" run "$root/resources/demo/austen-moe" --text "It was a great misfortune to be obliged to" --max-new 4 --ignore-eos \
         --arithmetic $arithmetic --observer-check -o "$build/$arithmetic.moire"
 done
 echo "moire-capture compiles and records with the LibTorch of $("$python" -c 'import torch; print(torch.__version__)')."

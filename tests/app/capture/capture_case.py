@@ -20,7 +20,7 @@ LIMIT = 300  # seconds that any call may take, on a machine that is busy with ot
 
 
 def model_maker():
-    spec = importlib.util.spec_from_file_location("make_moe_model", SOURCE / "resources/demo/make_moe_model.py")
+    spec = importlib.util.spec_from_file_location("make_moe_model", Path(__file__).with_name("make_moe_model.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
 """Makes a small random model of the OLMoE family on the spot: config.json, model.safetensors (bfloat16) and a
-byte-level BPE tokenizer.json. Needs nothing but Python; the seed is fixed.
-
-    python3 make_moe_model.py --out DIR [--seed 7]
+byte-level BPE tokenizer.json. Needs nothing but Python; the seed is fixed. The constants below are for the tests to set.
 
 The model knows nothing, its text is noise. What is realistic are the numbers: logits spread over some ten units, norms
 keep the residual stream in bounds, and some of the router's decisions are close, as in a trained model; those are the
 ones that a change of arithmetic can turn over.
 """
-import argparse
 import array
 import json
 import math
@@ -18,7 +14,6 @@ import random
 import re
 import struct
 import sys
-from pathlib import Path
 
 HIDDEN, LAYERS, HEADS, KV_HEADS = 128, 6, 4, 4
 EXPERTS, CHOSEN, EXPERT_WIDTH = 16, 4, 64
@@ -182,11 +177,7 @@ def write_weights(path, seed):
         offset += len(data)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)  # so that every tensor can be used where it lies
-    # Written aside and renamed: whoever finds the file finds it whole.
-    aside = path.with_suffix(".part")
-    aside.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
-    aside.replace(path)
-    return offset
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
 # ---- config.json
@@ -201,20 +192,3 @@ def config():
         "attention_dropout": 0.0, "clip_qkv": None, "tie_word_embeddings": False, "output_router_logits": False,
         "router_aux_loss_coef": 0.01, "eos_token_id": 0, "pad_token_id": 1, "use_cache": True,
         "transformers_version": "4.57.1"}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR")
-    parser.add_argument("--seed", type=int, default=7)
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "config.json").write_text(json.dumps(config(), indent=2) + "\n")
-    tokenizer = json.dumps(tokenizer_of(TEXT), ensure_ascii=False, indent=1)
-    (arguments.out / "tokenizer.json").write_text(tokenizer + "\n", encoding="utf-8")
-    size = write_weights(arguments.out / "model.safetensors", arguments.seed)
-    print(f"{arguments.out}: OLMoE, {size // 2:,} parameters, {size / 1e6:.1f} MB")
-
-
-if __name__ == "__main__":
-    main()
