@@ -25,6 +25,8 @@ private Q_SLOTS:
     void layercastIsFp32OfTheWeights();
     void fp16MatchesTransformers_data();
     void fp16MatchesTransformers();
+    void treesOverRanks_data();
+    void treesOverRanks();
     void modelOfAnotherPolicy();
 };
 
@@ -162,6 +164,36 @@ void MixedPolicyTest::fp16MatchesTransformers()
         if (tap.find(".0.self_attn") != std::string::npos)
             QVERIFY2(fixture::shareEqual(wanted, got) >= 0.9,
                      qPrintable(QString::number(fixture::shareEqual(wanted, got))));
+    }
+}
+
+void MixedPolicyTest::treesOverRanks_data()
+{
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("policy");
+    for (const char* model : {"llama_small", "olmoe_small"})
+        for (const char* policy : {"layercast", "nomlp", "selective:attn+last1"})
+            QTest::addRow("%s %s", model, policy) << model << policy;
+}
+
+/// Row-parallel layers keep to the policy too: a tree gives the same bits for one rank and two.
+void MixedPolicyTest::treesOverRanks()
+{
+    QFETCH(QString, model);
+    QFETCH(QString, policy);
+    const Checkpoint checkpoint = fixture::open(model.toStdString());
+    const auto samples = prompts(model.toStdString(), 1);
+    for (const char* tree : {"tree-a", "tree-b", "tree-c"}) {
+        RunOptions run = options(policy.toStdString(), "ordered");
+        run.reduce = tree;
+        run.treeLeaf = 8;
+        const auto one = fixture::run(checkpoint, run, samples);
+        run.tensorParallel = 2;
+        QCOMPARE(fixture::firstDifferentBits(*one, 0, *fixture::run(checkpoint, run, samples), 0),
+                 std::string());
+        run.tapPatterns = {"*", "*.partial.*"};
+        const auto tapped = fixture::run(checkpoint, run, samples);
+        QVERIFY(tapped->header().taps.size() > one->header().taps.size());
     }
 }
 
