@@ -194,17 +194,25 @@ class Policies(CaptureCase):
         self.assertLess(peak["layercast"], peak["bf16"] + 0.3 * end)
         self.assertGreater(peak["fp32"], peak["bf16"] + 0.7 * end)  # which lets go of the file and takes one
 
-    def test_fp16_keeps_infinity(self):
-        """Beyond 65504 an fp16 activation is infinite, and says so."""
-        big = self.folder / "big"
-        shutil.copytree(self.small, big)
-        raw = (big / "model.safetensors").read_bytes()
+    def test_fp16_at_its_ends(self):
+        """Beyond 65504 an fp16 activation is infinite, below 2^-14 a subnormal one is kept."""
+        ends = self.folder / "ends"
+        shutil.copytree(self.small, ends)
+        raw = bytearray((ends / "model.safetensors").read_bytes())
         size = int.from_bytes(raw[:8], "little")
         begin = json.loads(raw[8:8 + size])["model.layers.0.mlp.up_proj.weight"]["data_offsets"][0] + 8 + size
-        (big / "model.safetensors").write_bytes(raw[:begin] + (0x7F00).to_bytes(2, "little") + raw[begin + 2:])  # 1.7e38
+        row = 2 * self.hand.HIDDEN
+        raw[begin:begin + row] = (0x477F).to_bytes(2, "little") * self.hand.HIDDEN  # 65280, of output 0
+        raw[begin + row:begin + 2 * row] = (0x3500).to_bytes(2, "little") + bytes(row - 2)  # 2^-21 and zeros, of output 1
+        (ends / "model.safetensors").write_bytes(raw)
         for arithmetic in ("native", "ordered"):
-            path = self.run_model("big", "--ids", self.ids(), "--policy", "fp16", "--arithmetic", arithmetic, model=big)
-            self.assertTrue(np.isinf(self.exported(path)["model.layers.0.mlp.up_proj.out"][:, 0]).all())
+            arrays = self.exported(self.run_model("ends", "--ids", self.ids(), "--policy", "fp16", "--arithmetic", arithmetic, model=ends))
+            given = arrays["model.layers.0.post_attention_layernorm.out"].astype(np.float64)
+            got = arrays["model.layers.0.mlp.up_proj.out"]
+            large = 65280 * given.sum(1)
+            self.assertTrue((np.abs(large) > 70000).any())
+            np.testing.assert_array_equal(got[np.abs(large) > 70000, 0], np.copysign(np.inf, large[np.abs(large) > 70000]))
+            np.testing.assert_array_equal(got[:, 1], (given[:, 0] * 2.0**-21).astype(np.float16).astype(np.float32))
 
 
 if __name__ == "__main__":
