@@ -65,17 +65,21 @@ std::uint64_t xorSum(const std::byte* a, const std::byte* b, std::size_t size)
     return sum;
 }
 
-std::optional<double> numpySeconds(const std::string& arguments)
+std::optional<double> pythonSeconds(const std::string& program, const std::string& arguments)
 {
-#ifdef MOIRE_BENCH_NUMPY
-    const std::string command = std::string(MOIRE_BENCH_NUMPY) + ' ' + arguments;
-    std::FILE* output = ::popen(command.c_str(), "r");
+    std::FILE* output = ::popen((program + ' ' + arguments + " 2>/dev/null").c_str(), "r");
     if (output == nullptr)
         return std::nullopt;
     double seconds = 0;
     const int read = std::fscanf(output, "%lf", &seconds);
     const int status = ::pclose(output);
     return read == 1 && status == 0 ? std::optional(seconds) : std::nullopt;
+}
+
+std::optional<double> numpySeconds(const std::string& arguments)
+{
+#ifdef MOIRE_BENCH_NUMPY
+    return pythonSeconds(MOIRE_BENCH_NUMPY, arguments);
 #else
     static_cast<void>(arguments);
     return std::nullopt;

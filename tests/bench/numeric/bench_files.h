@@ -38,6 +38,9 @@ std::vector<std::byte> packed(const std::vector<float>& values, numeric::DType d
 /// Sum of x XOR y over the 64-bit words of both: what reading alone costs.
 std::uint64_t xorSum(const std::byte* a, const std::byte* b, std::size_t size);
 
+/// The seconds that a program prints; nothing when it fails.
+std::optional<double> pythonSeconds(const std::string& program, const std::string& arguments);
+
 /// The seconds that numpy_forms.py prints; nothing when there is no Python with NumPy and h5py.
 std::optional<double> numpySeconds(const std::string& arguments);
 
