@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from capture_case import CAPTURE, DIFF, CaptureCase
+from capture_case import CAPTURE, DIFF, SOURCE, CaptureCase
 
 AXES = '[axes]\npolicy = ["bf16", "fp32"]\narithmetic = ["native", "ordered"]\nbatch = [1, 2]\n'
 
@@ -65,6 +65,13 @@ class Matrix(CaptureCase):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stdout.decode().count(": to run\n"), 8)
         self.assertFalse((self.folder / "out").exists())
+
+    def test_shipped_examples(self):
+        for name, runs in (("ranks_and_batches", 12), ("policies", 12)):
+            done = self.call(CAPTURE, "run", self.model, "--text", "x", "--matrix", SOURCE / f"resources/matrix/{name}.toml",
+                             "-o", self.folder / "out", "--dry-run")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.decode().count(": to run\n"), runs)
 
     def test_a_run_that_fails_leaves_the_others(self):
         odd = self.folder / "odd"
