@@ -63,7 +63,7 @@ void Forward::tapPartials(Site site, std::int32_t layer, const std::vector<at::T
     const auto places = m_taps.partialsOf(site, layer);
     for (std::size_t rank = 0; rank < partials.size(); ++rank)
         if (places[rank] && m_sink->wants(*places[rank]))
-            throwIfFailed(m_sink->tensor(*places[rank], partials[rank]));
+            throwIfFailed(m_sink->tensor(*places[rank], withoutPadding(partials[rank])));
 }
 
 at::Tensor Forward::summed(const LinearLayer& linear, const at::Tensor& x, Site site,

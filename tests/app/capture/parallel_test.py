@@ -260,6 +260,13 @@ class Parallel(CaptureCase):
         self.assert_same(values(moe, f"{path}.slots"), to_bf16(slots[0] + slots[1]), path)
         self.refused("run", LLAMA, "--ids", self.ids, "--taps", "*.partial.*", says="(?s)no tap.*partial.*--tp 2")
 
+    def test_padding_is_in_no_partial(self):
+        prompts = self.write("many.json", json.dumps([[7, 8, 9, 10, 11], [5, 6], [20, 21, 22]]))
+        for model in ("llama_small", "olmoe_small"):
+            run = ("--ids", prompts, "--arithmetic", "ordered", "--tp", 2, "--reduce", "seq", "--taps", "*", "--taps", "*.partial.*")
+            one = self.run_model("one", *run, model=SOURCE / "tests/data/models" / model)
+            self.assert_bitwise_equal(one, self.run_model("padded", *run, "--batch", 3, "--padding", "left", model=SOURCE / "tests/data/models" / model))
+
     def test_trees_keep_the_bits_and_others_do_not(self):
         run = ("--ids", self.ids, "--max-new", "4", "--ignore-eos", "--taps", "model.layers.3.out", "--taps", "lm_head.out")
         for contract in TREES if FULL else ("tree-b",):

@@ -98,7 +98,9 @@ void ParallelTest::treesKeepTheBits()
     QFETCH(QString, arithmetic);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
     const auto samples = prompts(model.toStdString(), 1);
-    for (const std::string& policy : policies(checkpoint)) {
+    auto all = policies(checkpoint);
+    all.emplace_back("layercast"); // 16-bit weights, sums of fp32
+    for (const std::string& policy : all) {
         for (const char* tree : {"tree-a", "tree-b", "tree-c"}) {
             const auto run = [&](std::uint32_t size) {
                 return fixture::run(
