@@ -48,6 +48,7 @@ ModelPlan model(std::uint32_t heads, std::uint32_t headDim, std::uint32_t mlpWid
 {
     ModelPlan plan;
     plan.name = "model";
+    plan.dtype = DType::BF16;
     plan.heads = heads;
     plan.headDim = headDim;
     plan.mlpWidth = mlpWidth;
@@ -226,6 +227,15 @@ void ParallelPlanTest::servedModels()
     QCOMPARE(reductionText(*ParallelPlan::of(parallel(2, "tree-a")), moe, *policy),
              std::string("tree-a, leaf 256"));
     QCOMPARE(reductionText(*ParallelPlan::of(parallel(1, "")), moe, *policy), std::string("none"));
+    // The leaf is that of the dtype which a layer computes in.
+    const auto layercast = Policy::parse("layercast", qwen32b);
+    QVERIFY(layercast);
+    QCOMPARE(reductionText(*ParallelPlan::of(parallel(2, "tree-a")), qwen32b, *layercast),
+             std::string("tree-a, leaf 128"));
+    const auto noMlp = Policy::parse("nomlp", qwen32b);
+    QVERIFY(noMlp);
+    QCOMPARE(reductionText(*ParallelPlan::of(parallel(2, "tree-a")), qwen32b, *noMlp),
+             std::string("tree-a, leaf 128 and 256"));
 }
 
 void ParallelPlanTest::kPlans()
