@@ -27,13 +27,18 @@ capture() { # name, then arguments
 
 capture fp32-ordered --prompts "$root/resources/demo/study_prompts.jsonl" --policy fp32 --arithmetic ordered --max-new 48 --ignore-eos
 targets=()
-for policy in bf16 fp16 layercast selective:norm+router+head selective:norm+attn+router+head nomlp fp32; do
-    for arithmetic in ordered native; do
-        name=${policy/:/-}-$arithmetic
-        [ "$name" != fp32-ordered ] || continue
-        capture "$name" --replay-from "$folder/fp32-ordered.moire" --policy "$policy" --arithmetic "$arithmetic"
-        targets+=("$folder/$name.moire")
-    done
+target() { # policy, arithmetic
+    local name=${1/:/-}-$2
+    capture "$name" --replay-from "$folder/fp32-ordered.moire" --policy "$1" --arithmetic "$2"
+    targets+=("$folder/$name.moire")
+}
+for policy in bf16 fp16 selective:norm+router+head nomlp layercast; do
+    target $policy ordered
+    target $policy native
+done
+target fp32 native
+for part in norm attn mlp router head embed; do # alone
+    target selective:$part ordered
 done
 "$bin/moire-diff" study "$folder/fp32-ordered.moire" "${targets[@]}" --baseline "$folder/bf16-native.moire" \
     --full "$folder/fp32-native.moire" --json -o "$folder/study.json"
