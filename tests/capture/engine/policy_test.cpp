@@ -211,6 +211,12 @@ void PolicyTest::namesOfParts()
     QCOMPARE(ends.size(), std::size_t{2 * 11 + 1});
     QCOMPARE(policyOf("selective:last2+router+norm+embed", sparse()).name(),
              std::string("selective:norm+router+embed+last2"));
+    const auto rules = [](const char* word) { return policyOf(word, sparse()).rulesText(); };
+    QCOMPARE(rules("nomlp"), std::string("*.mlp.gate: fp32; *.mlp.*: bf16; *: fp32"));
+    QCOMPARE(rules("selective:mlp"), std::string("*.mlp.gate: bf16; *.mlp.*: fp32; *: bf16"));
+    QCOMPARE(rules("selective:router"), std::string("*.mlp.gate: fp32; *: bf16"));
+    QCOMPARE(rules("selective:router+mlp"), std::string("*.mlp.*: fp32; *: bf16"));
+    QCOMPARE(policyOf("nomlp", dense()).rulesText(), std::string("*.mlp.*: bf16; *: fp32"));
     const auto nomlp = wideModules("nomlp", sparse());
     QVERIFY(nomlp.contains(layer + "mlp.gate") && !nomlp.contains(layer + "mlp.experts"));
     QVERIFY(!nomlp.contains(layer + "mlp.shared_expert_gate"));
