@@ -11,8 +11,8 @@
 namespace moire::app {
 
 /// Reads a policy that somebody wrote, in TOML or JSON (capture/engine/POLICIES.md). Which modules
-/// its patterns match is for the model to say. Errors: those of settings::readSettings; Invalid names
-/// the line and the key.
+/// its patterns match is for the model to say. Errors: those of settings::readSettings; Invalid
+/// names the line and the key.
 Result<capture::PolicyRules> readPolicyFile(const std::filesystem::path& path);
 
 } // namespace moire::app

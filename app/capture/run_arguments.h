@@ -38,7 +38,7 @@ struct RunArguments
     std::optional<std::string> output;
     bool dryRun = false;
     std::optional<std::uint64_t> limitBytes; ///< a capture that could be larger is not begun
-    std::optional<std::string> matrix; ///< a file that describes many runs
+    std::optional<std::string> matrix;       ///< a file that describes many runs
     std::string commandLine;
     capture::RunOptions options; ///< what needs no interpretation stands here at once
 };
