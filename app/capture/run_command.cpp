@@ -3,6 +3,7 @@
 
 #include "app/capture/commands.h"
 #include "app/terminal/work_watch.h"
+#include "capture/engine/run_estimate.h"
 #include "capture/task/benchmark.h"
 #include "capture/task/prompts.h"
 #include "capture/task/token_offsets.h"
@@ -99,6 +100,20 @@ std::string sizeText(std::uint64_t bytes)
         value /= thousand;
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return text.data();
+}
+
+std::string durationText(double seconds)
+{
+    constexpr double minute = 60;
+    constexpr double hour = 60 * minute;
+    std::array<char, 32> text{};
+    if (seconds < 2 * minute)
+        std::snprintf(text.data(), text.size(), "%.0f s", std::max(1.0, seconds));
+    else if (seconds < 2 * hour)
+        std::snprintf(text.data(), text.size(), "%.0f min", seconds / minute);
+    else
+        std::snprintf(text.data(), text.size(), "%.0f h", seconds / hour);
     return text.data();
 }
 
@@ -221,10 +236,14 @@ Result<std::string> runCommand(RunArguments arguments)
                 + sizeText(*arguments.limitBytes),
             {},
             "Take fewer --taps, another --level or fewer tokens; --dry-run shows the size"};
-    if (arguments.dryRun)
+    if (arguments.dryRun) {
+        const auto seconds = capture::estimateSeconds(*checkpoint, arguments.options, *prompts);
+        if (!seconds)
+            return seconds.error();
         return tapLines(plan->header.taps) + "at most "
                + summary(*plan, plan->rows, prompts->size()) + ", " + sizeText(plan->bytes) + " ("
-               + std::to_string(plan->bytes) + ")\n";
+               + std::to_string(plan->bytes) + "), roughly " + durationText(*seconds) + '\n';
+    }
     completeEnvironment(arguments, plan->header.environment);
     return record(arguments, *checkpoint, *plan, *prompts, watch);
 }

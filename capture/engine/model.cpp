@@ -297,9 +297,12 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
         model->m_parallel = *parallel;
         if (model->m_plan.moe)
             model->m_plan.moe->order = options.expertOrder;
-        model->m_operations = options.arithmetic == "ordered"
-                                  ? makeOrderedOperations(options.threads, *kPlan)
-                                  : makeNativeOperations();
+        model->m_operations =
+            options.arithmetic == "ordered"
+                ? makeOrderedOperations(options.threads, *kPlan)
+                : makeNativeOperations(options.attention == "sdpa" ? AttentionKind::Sdpa
+                                                                   : AttentionKind::Eager);
+        model->m_attention = options.attention;
         model->m_operations->useThreads(options.threads);
         Loader(*checkpoint.weights, *model).loadAll();
         return std::shared_ptr<const Model>(model);

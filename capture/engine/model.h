@@ -57,6 +57,7 @@ public:
     const ModelPlan& plan() const { return m_plan; }
     const Policy& policy() const { return m_policy; }
     const std::string& arithmetic() const { return m_arithmetic; }
+    const std::string& attention() const { return m_attention; }
     const KPlan& kPlan() const { return m_kPlan; }
     const ParallelPlan& parallel() const { return m_parallel; }
     at::Device device() const { return m_device; }
@@ -87,6 +88,7 @@ private:
     Policy m_policy;
     at::Device m_device;
     std::string m_arithmetic;
+    std::string m_attention;
     KPlan m_kPlan;
     ParallelPlan m_parallel;
     std::unique_ptr<Operations> m_operations;

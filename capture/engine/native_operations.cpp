@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 
 namespace moire::capture {
 
@@ -193,6 +194,10 @@ at::Tensor geluNew(const at::Tensor& x)
 class NativeOperations : public Operations
 {
 public:
+    explicit NativeOperations(AttentionKind attention)
+        : m_attention(attention)
+    {}
+
     void useThreads(unsigned threads) override
     {
         setLibraryThreads(threads);
@@ -283,7 +288,9 @@ public:
 
 private:
     at::Tensor maskedScores(const AttentionJob& job, const at::Tensor& q);
+    at::Tensor fusedAttention(const AttentionJob& job);
 
+    AttentionKind m_attention;
     AttentionMask m_mask;
     unsigned m_threads = 0;
     std::unique_ptr<device::Workers> m_workers;
@@ -307,8 +314,36 @@ at::Tensor NativeOperations::maskedScores(const AttentionJob& job, const at::Ten
     return scores;
 }
 
+/// The library's kernel, called as transformers calls it: key and value heads repeated, a mask only
+/// where causality alone does not say what is seen.
+at::Tensor NativeOperations::fusedAttention([[maybe_unused]] const AttentionJob& job)
+{
+#if TORCH_VERSION_MAJOR >= 2
+    const std::int64_t rows = job.q.size(0);
+    const std::int64_t heads = job.q.size(1);
+    const std::int64_t sharing = heads / job.k.size(0);
+    const auto repeated = [&](const at::Tensor& t) {
+        return t.repeat_interleave(sharing, 0).unsqueeze(0);
+    };
+    const bool everything = job.window == 0 && job.hidden == 0;
+    const bool causal = everything && rows > 1 && job.firstPosition == 0 && job.k.size(1) == rows;
+    c10::optional<at::Tensor> mask;
+    if (!causal && !(everything && rows == 1))
+        mask = m_mask.of(job) == 0;
+    return at::scaled_dot_product_attention(job.q.transpose(0, 1).unsqueeze(0), repeated(job.k),
+                                            repeated(job.v), mask, 0.0, causal, job.scale)
+        .squeeze(0)
+        .transpose(0, 1)
+        .reshape({rows, heads * job.q.size(2)});
+#else
+    throw std::logic_error("scaled_dot_product_attention needs LibTorch 2"); // planRun refuses it
+#endif
+}
+
 at::Tensor NativeOperations::attention(const AttentionJob& job)
 {
+    if (m_attention == AttentionKind::Sdpa)
+        return fusedAttention(job);
     const std::int64_t rows = job.q.size(0);
     const std::int64_t heads = job.q.size(1);
     const std::int64_t headDim = job.q.size(2);
@@ -347,9 +382,9 @@ at::Tensor NativeOperations::activate(Activation activation, const at::Tensor& x
 
 } // namespace
 
-std::unique_ptr<Operations> makeNativeOperations()
+std::unique_ptr<Operations> makeNativeOperations(AttentionKind attention)
 {
-    return std::make_unique<NativeOperations>();
+    return std::make_unique<NativeOperations>(attention);
 }
 
 at::ScalarType scalarTypeOf(numeric::DType dtype)

@@ -108,8 +108,14 @@ public:
                                const Routing& routing) = 0;
 };
 
+enum class AttentionKind : std::uint8_t
+{
+    Eager, ///< scores, softmax and weighted values one after the other, rounding each
+    Sdpa   ///< LibTorch's scaled_dot_product_attention, LibTorch 2 only; rounds as its kernel does
+};
+
 /// The library's own kernels, on any device.
-std::unique_ptr<Operations> makeNativeOperations();
+std::unique_ptr<Operations> makeNativeOperations(AttentionKind attention);
 /// capture/device's batch-invariant kernels, on the CPU; linear layers are summed as `kPlan` says.
 std::unique_ptr<Operations> makeOrderedOperations(unsigned threads, const KPlan& kPlan);
 

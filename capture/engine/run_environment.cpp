@@ -86,7 +86,7 @@ void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOpti
     environment.set(env::tpSize, std::int64_t{options.tensorParallel});
     if (const auto parallel = ParallelPlan::of(options))
         environment.set(env::reduction, reductionText(*parallel, plan, policy));
-    environment.set(env::attention, std::string("eager"));
+    environment.set(env::attention, options.attention);
     if (plan.moe)
         environment.set(
             env::expertOrder,

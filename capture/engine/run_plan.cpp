@@ -9,6 +9,8 @@
 #include "capture/engine/runner.h"
 #include "capture/engine/tap_plan.h"
 
+#include <torch/version.h>
+
 #include <algorithm>
 
 namespace moire::capture {
@@ -39,6 +41,18 @@ Result<void> checkOptions(const RunOptions& options)
                        {}, "Leave out --k-plan, or take --arithmetic ordered");
     if (const auto kPlan = KPlan::parse(options.kPlan); !kPlan)
         return kPlan.error();
+    if (options.attention != "eager" && options.attention != "sdpa")
+        return invalid("unknown attention '" + options.attention + "'", {},
+                       "The kinds are eager and sdpa");
+    if (options.attention == "sdpa" && options.arithmetic == "ordered")
+        return invalid("sdpa is the library's own attention, and ordered has one of its own", {},
+                       "Leave out --attention, or take --arithmetic native");
+    if (options.attention == "sdpa" && TORCH_VERSION_MAJOR < 2)
+        return Error{
+            Errc::Unsupported,
+            "attention sdpa needs LibTorch 2, and this program is built with " TORCH_VERSION,
+            {},
+            "Leave out --attention, or build with a newer LibTorch (HACKING.md)"};
     if (options.batch == 0)
         return invalid("a batch of 0 samples makes no sense", {}, "Take --batch 1 or more");
     return {};

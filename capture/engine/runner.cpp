@@ -212,7 +212,8 @@ Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
     if (!kPlan)
         return kPlan.error();
     if (*policy != model.policy() || options.arithmetic != model.arithmetic()
-        || *kPlan != model.kPlan() || *parallel != model.parallel() || !sameOrder)
+        || options.attention != model.attention() || *kPlan != model.kPlan()
+        || *parallel != model.parallel() || !sameOrder)
         return Error{Errc::Invalid,
                      "the model was loaded for policy " + model.policy().name() + " and arithmetic "
                          + model.arithmetic(),

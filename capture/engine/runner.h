@@ -36,6 +36,7 @@ struct RunOptions
     std::optional<PolicyRules> policyRules; ///< instead of it
     std::string arithmetic = "native";      ///< "native", "ordered"
     std::string kPlan;                      ///< of "ordered" (KPlan::parse); "" = one accumulator
+    std::string attention = "eager";        ///< "eager", or "sdpa" of native on LibTorch 2
     std::string device = "cpu";             ///< "cpu", "cuda[:N]", "hip[:N]"
     std::uint32_t tensorParallel = 1;       ///< ranks, simulated
     std::string reduce;                     ///< "seq", …, "tree-c" (parallel_plan.h); "" = "auto"

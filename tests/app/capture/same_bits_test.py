@@ -67,6 +67,27 @@ class SameBits(CaptureCase):
         self.assertIn(b"--padding", done.stderr)
         self.assertEqual(self.call(CAPTURE, "run", self.model, "--text", "x", "--padding", "up", "-o", self.folder / "x").returncode, 2)
 
+    def test_sdpa(self):
+        for model in (self.model, SOURCE / "tests/data/models/mistral"):  # one with a window
+            run = ("--ids", self.write("ids.json", "[[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]]"), "--policy", "fp32", "--max-new", "3",
+                   "--ignore-eos")
+            eager = self.run_model("eager", *run, model=model)
+            environment = self.info(eager)["environment"]
+            self.assertEqual(environment["numerics.attention"], "eager")
+            fused = self.folder / "fused.moire"
+            done = self.call(CAPTURE, "run", model, *run, "--attention", "sdpa", "-o", fused)
+            if environment["library.torch_version"].startswith("1."):
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(b"sdpa needs LibTorch 2", done.stderr)
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.info(fused)["environment"]["numerics.attention"], "sdpa")
+            self.assertEqual(self.call(DIFF, eager, fused, "--criterion", "abs<=1e-4", "--quiet").returncode, 0)
+        for wrong in (("--attention", "flash"), ("--attention", "sdpa", "--arithmetic", "ordered")):
+            done = self.call(CAPTURE, "run", self.model, "--text", "x", *wrong, "-o", self.folder / "x")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"sdpa", done.stderr)
+
     def test_prefix_goes_on_as_the_reference_did(self):
         run = ("--arithmetic", "ordered", "--ignore-eos")
         free = self.run_model("free", "--prompts", self.prompts(), "--max-new", "6", *run)
@@ -197,7 +218,7 @@ class SameBits(CaptureCase):
         said = self.capture("run", self.model, "--text", "The capital", "--max-new", "5", "--dry-run")
         self.assertIn("lm_head.out", said)
         tokens = len(self.capture("tokenize", self.model, "--text", "The capital").split())
-        self.assertRegex(said, rf"at most {tokens + 4} rows of 1 sample, \d+ taps, .*\(\d+\)")
+        self.assertRegex(said, rf"at most {tokens + 4} rows of 1 sample, \d+ taps, .*\(\d+\), roughly \d+ s")
         self.assertEqual(list(self.folder.glob("*.moire*")), [])
 
     def test_names_the_file_itself(self):
