@@ -4,6 +4,7 @@
 #include "app/capture/commands.h"
 #include "app/capture/run_matrix.h"
 #include "app/terminal/arguments.h"
+#include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
 
 #include <exception>
@@ -88,6 +89,7 @@ int runProgram(int argc, const char* const* argv)
 
 int main(int argc, char** argv)
 {
+    prepareSignals();
     try {
         return runProgram(argc, argv);
     } catch (const std::exception& failure) {

@@ -43,7 +43,8 @@ constexpr const char* footer =
     "A capture that is named like a command is reached as ./info.\n"
     "\n"
     "Exit status: 0 no divergence by the criterion (bitwise, unless --tolerance or\n"
-    "--criterion is given), 1 divergence, 2 trouble, 3 not comparable.\n"
+    "--criterion is given), 1 divergence, 2 trouble, 3 not comparable (every format\n"
+    "but text has a document that says why; in junit its only case is an error).\n"
     "\n"
     "Examples:\n"
     "  moire-diff h100.moire mi300x.moire\n"
@@ -155,7 +156,7 @@ void describeCompare(CLI::App& app, CompareArguments& given)
                    "else text)")
         ->check(oneOf({"text", "json", "html", "csv", "md", "junit"}))
         ->type_name("FORMAT");
-    app.add_option("-o,--output", given.output, "Write to FILE instead of the standard output")
+    app.add_option("-o,--output", given.output, "Write to FILE instead of the standard output (-)")
         ->type_name("FILE");
     app.add_flag("--quiet", given.quiet, "No progress; of the text only the verdict");
     addThreads(app, given.threads);

@@ -11,6 +11,7 @@
 #include "app/terminal/work_watch.h"
 #include "core/diff/noise_floor.h"
 #include "core/report/format.h"
+#include "core/report/not_comparable.h"
 
 namespace moire::app {
 
@@ -24,24 +25,21 @@ struct RepeatFloor
     std::string remark;
 };
 
-Result<RepeatFloor> floorOf(const trace::RunPointer& reference, const CompareArguments& given)
+Result<RepeatFloor> floorOf(const trace::RunPointer& reference, const trace::RunPointer& target,
+                            const CompareArguments& given)
 {
     const auto repeat = openRun(given.repeat);
     if (!repeat)
         return repeat.error();
     WorkWatch watch("measuring the noise floor",
                     given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-    diff::AlignmentOptions alignment = given.alignment;
-    alignment.mapping = nullptr; // between the reference's names and the target's
-    diff::ComparisonOptions comparison;
-    comparison.resamples = 0;
-    const auto report = diff::compare(reference, *repeat, alignment, comparison, given.threads,
-                                      watch.stopToken(), watch.progress());
-    if (!report)
-        return report.error();
-    RepeatFloor made{std::make_shared<const diff::NoiseFloor>(diff::NoiseFloor::of(*report)), {}};
-    if (!report->environmentDifferences.empty()) {
-        const diff::EnvironmentDifference& first = report->environmentDifferences.front();
+    const auto floor = diff::measureFloor(reference, *target, *repeat, given.alignment,
+                                          given.threads, watch.stopToken(), watch.progress());
+    if (!floor)
+        return floor.error();
+    RepeatFloor made{*floor, {}};
+    if (!(*floor)->environmentDifferences().empty()) {
+        const diff::EnvironmentDifference& first = (*floor)->environmentDifferences().front();
         made.remark = "The repeat was not made like the reference (" + first.key + ": "
                       + first.reference + " in the reference, " + first.target
                       + " in the repeat): its difference is more than noise";
@@ -54,7 +52,7 @@ Result<diff::Report> compareRuns(const trace::RunPointer& reference,
 {
     RepeatFloor repeat;
     if (!given.repeat.empty()) {
-        auto floor = floorOf(reference, given);
+        auto floor = floorOf(reference, target, given);
         if (!floor)
             return floor.error();
         repeat = std::move(*floor);
@@ -68,6 +66,19 @@ Result<diff::Report> compareRuns(const trace::RunPointer& reference,
     if (report && !repeat.remark.empty())
         report->alignment.remarks.push_back(repeat.remark);
     return report;
+}
+
+/// Why there is no report; whoever asked for a document to read by machine gets one all the same
+/// where the captures are not comparable.
+int tellAbsence(const Error& error, const trace::Run& reference, const trace::Run& target,
+                report::Format format, Output& output)
+{
+    const int status = tell(error);
+    if (status != exitIncomparable || format == report::Format::Text)
+        return status;
+    const int written = output.write(report::reportText(
+        format, report::notComparableReport(reference, target, error), reference, target));
+    return written == exitEqual ? status : written;
 }
 
 } // namespace
@@ -94,10 +105,10 @@ int compareCommand(int argc, const char* const* argv)
         return tell(target.error());
     const auto report = compareRuns(*reference, *target, given);
     if (!report)
-        return tell(report.error());
+        return tellAbsence(report.error(), **reference, **target, formatOf(given), *output);
     const int status =
         output->write(report::reportText(formatOf(given), *report, **reference, **target,
-                                         {given.output.empty() && mayColour(), given.quiet}));
+                                         {output->isStandard() && mayColour(), given.quiet}));
     return status == exitEqual ? report->exit : status;
 }
 

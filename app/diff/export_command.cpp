@@ -42,7 +42,8 @@ void describe(CLI::App& arguments, ExportArguments& given)
     arguments.footer(
         "Writes <tap> (rows × width), <router>.ids and .weights, gen.ids, each as .npy or .csv\n"
         "or together as capture.safetensors, and rows.json; rows by sample, then position.\n"
-        "Folders are made where they are not there.\n"
+        "Folders are made where they are not there. An array that cannot have the name of its\n"
+        "tap is called array-<n>; names.json says which.\n"
         "\n"
         "Examples:\n"
         "  moire-diff export run.moire --npy arrays --taps '*.mlp.*'\n"

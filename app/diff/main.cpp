@@ -3,6 +3,8 @@
 
 #include "app/diff/commands.h"
 #include "app/diff/exit_status.h"
+#include "app/terminal/signals.h"
+#include "core/report/partial_file.h"
 
 #include <array>
 #include <exception>
@@ -34,6 +36,7 @@ int dispatch(int argc, const char* const* argv)
 
 int main(int argc, char** argv)
 {
+    moire::app::prepareSignals(moire::report::removePartialFiles);
     try {
         return dispatch(argc, argv);
     } catch (const std::exception& failure) {

@@ -26,6 +26,9 @@ int matrixCommand(int argc, const char* const* argv)
                      "matrix.html");
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
+    const auto format = documentFormat(given);
+    if (!format)
+        return tell(format.error());
     auto output = Output::open(given.output, given.files);
     if (!output)
         return tell(output.error());
@@ -40,9 +43,10 @@ int matrixCommand(int argc, const char* const* argv)
     }
     if (!matrix)
         return tell(matrix.error());
-    const int status = output->write(given.wantsJson()   ? report::matrixJson(*matrix)
-                                     : given.wantsHtml() ? report::matrixHtml(*matrix)
-                                                         : report::matrixText(*matrix));
+    const int status =
+        output->write(*format == report::Format::Json   ? report::matrixJson(*matrix)
+                      : *format == report::Format::Html ? report::matrixHtml(*matrix)
+                                                        : report::matrixText(*matrix));
     const int differs = matrix->clusters.size() == 1 ? exitEqual : exitDivergent;
     return status == exitEqual ? differs : status;
 }

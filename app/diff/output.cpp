@@ -12,7 +12,7 @@ namespace moire::app {
 Result<Output> Output::open(const std::string& path, const std::vector<std::string>& inputs)
 {
     Output output;
-    if (path.empty())
+    if (path.empty() || path == "-")
         return output;
     // Overwriting a capture with a report about it would be a cruel answer to a typing error.
     for (const std::string& input : inputs) {

@@ -18,9 +18,11 @@ namespace moire::app {
 class Output
 {
 public:
-    /// `path` empty: the standard output. Errors: Invalid when it is one of `inputs`; those of
-    /// report::OutputFile.
+    /// `path` empty or "-": the standard output. Errors: Invalid when it is one of `inputs`; those
+    /// of report::OutputFile.
     static Result<Output> open(const std::string& path, const std::vector<std::string>& inputs);
+
+    bool isStandard() const { return !m_file; }
 
     /// The whole document; returns the exit status of having written it.
     int write(std::string_view document);

@@ -27,6 +27,20 @@ void describeSeveral(CLI::App& app, SeveralArguments& given, int fewest)
     addSelection(app, given.alignment);
 }
 
+Result<report::Format> documentFormat(const SeveralArguments& given)
+{
+    using report::Format;
+    if (given.json || given.html)
+        return given.json ? Format::Json : Format::Html;
+    const auto byEnding = report::formatOfFile(given.output);
+    if (byEnding
+        && (*byEnding == Format::Text || *byEnding == Format::Json || *byEnding == Format::Html))
+        return *byEnding;
+    const std::string ending = std::filesystem::path(given.output).extension().string();
+    return Error{Errc::Invalid, "is not written in a format that ends in '" + ending + "'",
+                 given.output, "End it in .txt, .json or .html, or give --json or --html"};
+}
+
 Result<std::vector<trace::RunPointer>> openRuns(const std::vector<std::string>& files)
 {
     std::vector<trace::RunPointer> runs;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/diff/alignment.h"
+#include "core/report/format.h"
 #include "core/trace/run.h"
 
 #include <CLI/App.hpp>
@@ -23,11 +24,11 @@ struct SeveralArguments
     bool quiet = false;
     unsigned threads = 1;
     diff::AlignmentOptions alignment;
-
-    /// By flag, else by the ending of the output's name.
-    bool wantsJson() const { return json || (!html && output.ends_with(".json")); }
-    bool wantsHtml() const { return html || (!json && output.ends_with(".html")); }
 };
+
+/// Text, JSON or HTML: by flag, else by the ending of the output's name. Invalid for an ending of
+/// none of them.
+Result<report::Format> documentFormat(const SeveralArguments& given);
 
 void describeSeveral(CLI::App& app, SeveralArguments& given, int fewest);
 

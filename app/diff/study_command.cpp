@@ -139,6 +139,9 @@ int studyCommand(int argc, const char* const* argv)
         return *status;
     if (const auto completed = complete(given); !completed)
         return tell(completed.error());
+    const auto format = documentFormat(given.several);
+    if (!format)
+        return tell(format.error());
     auto output = Output::open(given.several.output, given.several.files);
     if (!output)
         return tell(output.error());
@@ -146,9 +149,9 @@ int studyCommand(int argc, const char* const* argv)
     if (!study)
         return tell(study.error());
     const std::size_t baseline = given.options.baseline;
-    return output->write(given.several.wantsJson()   ? report::studyJson(*study, baseline)
-                         : given.several.wantsHtml() ? report::studyHtml(*study, baseline)
-                                                     : report::studyText(*study, baseline));
+    return output->write(*format == report::Format::Json   ? report::studyJson(*study, baseline)
+                         : *format == report::Format::Html ? report::studyHtml(*study, baseline)
+                                                           : report::studyText(*study, baseline));
 }
 
 } // namespace moire::app

@@ -4,6 +4,8 @@
 #include "app/gui/main_window.h"
 #include "app/gui/options.h"
 #include "app/gui/screenshot.h"
+#include "app/terminal/signals.h"
+#include "core/report/partial_file.h"
 
 #include <QApplication>
 #include <QStyleFactory>
@@ -39,6 +41,7 @@ void provideRuntimeFolder()
 int main(int argc, char** argv)
 {
     using namespace moire;
+    app::prepareSignals(report::removePartialFiles);
     auto parsed = gui::parseOptions(argc, argv);
     if (const int* status = std::get_if<int>(&parsed))
         return *status;

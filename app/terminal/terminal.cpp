@@ -28,15 +28,19 @@ int print(std::string_view program, std::string_view text)
     return tell(program, {Errc::Io, "cannot write to the standard output", {}, "Write to a file"});
 }
 
+bool isDumbTerminal()
+{
+    const char* terminal = std::getenv("TERM");
+    return terminal == nullptr || std::string_view(terminal) == "dumb";
+}
+
 bool mayColour()
 {
     const auto isSet = [](const char* name) {
         const char* value = std::getenv(name);
         return value != nullptr && *value != '\0';
     };
-    const char* terminal = std::getenv("TERM");
-    const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-    return ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !dumb;
+    return ::isatty(STDOUT_FILENO) == 1 && !isSet("NO_COLOR") && !isDumbTerminal();
 }
 
 } // namespace moire::app

@@ -18,6 +18,9 @@ int tell(std::string_view program, const Error& error);
 /// The text on stdout; trouble when it cannot be written.
 int print(std::string_view program, std::string_view text);
 
+/// True when TERM is not set or says that the terminal can do nothing but print.
+bool isDumbTerminal();
+
 /// True when stdout is a terminal that may have colours (NO_COLOR, TERM=dumb).
 bool mayColour();
 

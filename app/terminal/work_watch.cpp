@@ -3,13 +3,13 @@
 
 #include "app/terminal/work_watch.h"
 
+#include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
@@ -21,7 +21,6 @@ namespace moire::app {
 namespace {
 
 constexpr std::chrono::milliseconds pollInterval{100};
-constexpr const char* clearLine = "\r\x1b[K";
 
 /// Before that a rate says nothing.
 constexpr std::chrono::seconds settled{1};
@@ -47,36 +46,14 @@ std::string timeText(double seconds)
     return std::to_string(minutes / sixty) + " h " + std::to_string(minutes % sixty) + " min";
 }
 
-/// How often the user asked to stop. A handler and not a mask: a library's threads may be older
-/// than main() (OpenBLAS starts its own when it is loaded), and would take the signal unblocked.
-volatile std::sig_atomic_t interruptions = 0;
-
-extern "C" void countInterruption(int)
-{
-    if (interruptions > 0)
-        ::_exit(exitTrouble);
-    interruptions = 1;
-}
-
-void onInterruption(void (*handler)(int))
-{
-    struct sigaction action = {};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-}
-
 } // namespace
 
 WorkWatch::WorkWatch(std::string words, ProgressLine line, std::string unit)
     : m_words(std::move(words))
     , m_unit(std::move(unit))
-    , m_shown(line == ProgressLine::Shown && ::isatty(STDERR_FILENO) == 1)
+    , m_shown(line == ProgressLine::Shown && ::isatty(STDERR_FILENO) == 1 && !isDumbTerminal())
 {
-    interruptions = 0;
-    onInterruption(countInterruption);
+    watchInterruptions();
     m_thread = std::jthread([this](const std::stop_token& ended) { watch(ended); });
 }
 
@@ -84,7 +61,7 @@ WorkWatch::~WorkWatch()
 {
     m_thread.request_stop();
     m_thread.join();
-    onInterruption(SIG_DFL);
+    leaveInterruptions();
 }
 
 void WorkWatch::watch(const std::stop_token& ended)
@@ -94,13 +71,25 @@ void WorkWatch::watch(const std::stop_token& ended)
     std::unique_lock lock(mutex);
     while (!ended.stop_requested()) {
         never.wait_for(lock, ended, pollInterval, [] { return false; }); // or until `ended`
-        if (interruptions > 0)
+        if (interrupted())
             m_stop.request_stop();
         if (m_shown && !ended.stop_requested())
             draw();
     }
-    if (m_drawn)
-        std::fputs(clearLine, stderr);
+    if (m_drawn > 0) {
+        show({});
+        std::fputc('\r', stderr);
+    }
+}
+
+/// Over what stands there, with blanks behind it: no escape sequence, so that nothing of the sort
+/// ends in a log either.
+void WorkWatch::show(const std::string& line)
+{
+    const std::string blanks(m_drawn - std::min(m_drawn, line.size()), ' ');
+    std::fprintf(stderr, "\r%s%s", line.c_str(), blanks.c_str());
+    std::fflush(stderr);
+    m_drawn = line.size();
 }
 
 void WorkWatch::draw()
@@ -118,9 +107,7 @@ void WorkWatch::draw()
             line += ", " + rateText(rate) + ' ' + m_unit + "/s";
         line += ", " + timeText(static_cast<double>(total - done) / rate) + " left";
     }
-    std::fprintf(stderr, "%s%s", clearLine, line.c_str());
-    std::fflush(stderr);
-    m_drawn = true;
+    show(line);
 }
 
 } // namespace moire::app

@@ -6,6 +6,7 @@
 #include "core/base/progress.h"
 
 #include <chrono>
+#include <cstddef>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -14,12 +15,12 @@ namespace moire::app {
 
 enum class ProgressLine
 {
-    Shown, ///< on stderr when that is a terminal
+    Shown, ///< on stderr when that is a terminal that can overwrite a line
     Quiet
 };
 
-/// While it lives: shows how far the work is, and turns Ctrl-C and SIGTERM into a stop request; a
-/// second one ends the program at once. One at a time.
+/// While it lives: shows how far the work is, and turns Ctrl-C, SIGTERM and SIGHUP into a stop
+/// request; a second one ends the program at once. One at a time; takes prepareSignals().
 class WorkWatch
 {
 public:
@@ -35,12 +36,13 @@ public:
 private:
     void watch(const std::stop_token& ended);
     void draw();
+    void show(const std::string& line);
 
     std::string m_words;
     std::string m_unit;
     bool m_shown;
     std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
-    bool m_drawn = false; ///< the watching thread's own
+    std::size_t m_drawn = 0; ///< characters on the line; the watching thread's own
     base::Progress m_progress;
     std::stop_source m_stop;
     std::jthread m_thread;

@@ -28,6 +28,9 @@ Error systemError(int errorNumber, const std::string& sentence, const std::files
         error.code = Errc::NoSpace;
         error.hint = "Free some space or choose another disk";
         break;
+    case EFBIG:
+        error.hint = "Raise the limit on the size of files (ulimit -f) or write less";
+        break;
     case EROFS:
         error.hint = "The file system is read-only; choose another folder";
         break;

@@ -3,6 +3,8 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 
@@ -55,10 +57,46 @@ Decoded decodeAt(std::string_view text, std::size_t at)
     return {codePoint, length, true};
 }
 
-bool isBidiMark(std::uint32_t c)
+struct CodePoints
 {
-    return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E)
-           || (c >= 0x2066 && c <= 0x2069);
+    std::uint32_t first, last;
+};
+
+/// What Unicode 15 calls Default_Ignorable_Code_Point or general category Cf (without those of Cf
+/// that are drawn around the digits after them, such as U+06DD), and both separators, Zl and Zp.
+constexpr std::array<CodePoints, 18> unseen{{{0x00AD, 0x00AD},
+                                             {0x034F, 0x034F},
+                                             {0x061C, 0x061C},
+                                             {0x115F, 0x1160},
+                                             {0x17B4, 0x17B5},
+                                             {0x180B, 0x180F},
+                                             {0x200B, 0x200F},
+                                             {0x2028, 0x202E},
+                                             {0x2060, 0x206F},
+                                             {0x3164, 0x3164},
+                                             {0xFE00, 0xFE0F},
+                                             {0xFEFF, 0xFEFF},
+                                             {0xFFA0, 0xFFA0},
+                                             {0xFFF0, 0xFFFB},
+                                             {0x13430, 0x1343F},
+                                             {0x1BCA0, 0x1BCA3},
+                                             {0x1D173, 0x1D17A},
+                                             {0xE0000, 0xE0FFF}}};
+
+/// U+FDD0 to U+FDEF and the last two of every plane: XML does not even allow all of them.
+bool isNoncharacter(std::uint32_t c)
+{
+    return (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFEU) == 0xFFFE;
+}
+
+/// Control characters, and what a reader would not see or what would turn the text around it.
+bool hasNoShape(std::uint32_t c)
+{
+    if (c < 0xA0)
+        return c < 0x20 || c >= 0x7F;
+    return isNoncharacter(c) || std::any_of(unseen.begin(), unseen.end(), [c](CodePoints range) {
+               return c >= range.first && c <= range.last;
+           });
 }
 
 } // namespace
@@ -133,9 +171,8 @@ std::string visibleText(std::string_view bytes)
             out += "\\r";
         } else if (d.codePoint == '\t') {
             out += "\\t";
-        } else if (d.codePoint < 0x20 || (d.codePoint >= 0x7F && d.codePoint < 0xA0)
-                   || isBidiMark(d.codePoint) || d.codePoint == 0x2028 || d.codePoint == 0x2029) {
-            escape("\\u%04x", d.codePoint);
+        } else if (hasNoShape(d.codePoint)) {
+            escape(d.codePoint > 0xFFFF ? "\\U%08x" : "\\u%04x", d.codePoint);
         } else {
             out.append(bytes, at, d.size);
         }

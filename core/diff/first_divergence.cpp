@@ -3,6 +3,7 @@
 
 #include "core/diff/first_divergence.h"
 
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 #include "core/diff/flip_class.h"
 #include "core/diff/logits_record.h"
@@ -276,7 +277,8 @@ std::optional<Divergence> firstExperts(const FoldView& view)
 
 std::string quoted(const trace::Token& token)
 {
-    return std::to_string(token.id) + " “" + base::visibleText(token.bytes) + "”";
+    return std::to_string(token.id) + " “"
+           + base::shortened(base::visibleText(token.bytes), base::shownOfToken) + "”";
 }
 
 /// The row that emitted the first differing response token.

@@ -16,16 +16,14 @@
 
 namespace moire::diff {
 
-namespace {
-
 RunSummary summaryOf(const trace::Run& run)
 {
     return {run.source(),   run.header().environment, run.samples().size(),
             run.rowCount(), run.header().taps.size(), run.complete()};
 }
 
-std::vector<EnvironmentDifference> differencesOf(const trace::Environment& reference,
-                                                 const trace::Environment& target)
+std::vector<EnvironmentDifference> environmentDifferences(const trace::Environment& reference,
+                                                          const trace::Environment& target)
 {
     std::vector<EnvironmentDifference> differences;
     const auto compare = [&](const std::string& key) {
@@ -44,6 +42,8 @@ std::vector<EnvironmentDifference> differencesOf(const trace::Environment& refer
             compare(key);
     return differences;
 }
+
+namespace {
 
 /// What one tap or one sample gets is not resampled.
 void leaveIntervalsOut(Measures& measures)
@@ -190,8 +190,8 @@ Report buildReport(const FoldView& view)
     Report report;
     report.reference = summaryOf(view.reference);
     report.target = summaryOf(view.target);
-    report.environmentDifferences =
-        differencesOf(view.reference.header().environment, view.target.header().environment);
+    report.environmentDifferences = environmentDifferences(view.reference.header().environment,
+                                                           view.target.header().environment);
     report.alignment = view.alignment.summary;
     report.alignment.rows = static_cast<std::uint64_t>(
         std::count_if(view.records.begin(), view.records.end(),

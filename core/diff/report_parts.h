@@ -8,6 +8,13 @@
 
 namespace moire::diff {
 
+/// What a report says of one run, whatever the other is.
+RunSummary summaryOf(const trace::Run& run);
+
+/// The fields that differ and are not incidental, those of the reference first.
+std::vector<EnvironmentDifference> environmentDifferences(const trace::Environment& reference,
+                                                          const trace::Environment& target);
+
 /// The report over the records of `view`, except for the grid of sites and logits, which its maker
 /// copies in.
 Report buildReport(const FoldView& view);

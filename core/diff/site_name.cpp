@@ -31,11 +31,12 @@ Error notASite(std::string_view text)
 
 Result<SiteName> parseSite(std::string_view text)
 {
-    // The last part between two slashes that is a number, with a sample before and a tap after it.
+    // The last part between two slashes that is a number, with a sample (whose id may be empty)
+    // before and a tap after it.
     std::size_t end = text.rfind('/');
     while (end != std::string_view::npos && end > 0) {
         const std::size_t begin = text.rfind('/', end - 1);
-        if (begin == std::string_view::npos || begin == 0)
+        if (begin == std::string_view::npos)
             break;
         const auto position = wholeNumber(text.substr(begin + 1, end - begin - 1));
         if (!position) {

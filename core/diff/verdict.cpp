@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 #include "core/diff/cause.h"
 #include "core/diff/first_divergence.h"
@@ -60,7 +61,7 @@ std::string tokenText(const FoldView& view, const Divergence& divergence)
     const trace::Token& token = tokens[divergence.position];
     if (token.bytes.empty())
         return " <" + std::to_string(token.id) + '>';
-    return " “" + base::visibleText(token.bytes) + "”";
+    return " “" + base::shortened(base::visibleText(token.bytes), base::shownOfToken) + "”";
 }
 
 std::string originText(const Divergence& divergence)

@@ -9,10 +9,12 @@
 #include "core/report/array_sink.h"
 #include "core/report/json_value.h"
 #include "core/report/output_file.h"
+#include "core/report/partial_file.h"
 
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 
 namespace moire::report {
@@ -21,6 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using trace::RowIndex;
+
+constexpr const char* rowsName = "rows.json";
+constexpr const char* namesName = "names.json";
+
+Error cancelled()
+{
+    return {Errc::Cancelled, "the export was cancelled", {}, {}};
+}
 
 struct Selection
 {
@@ -117,20 +127,18 @@ public:
         : m_run(run)
         , m_folder(std::move(folder))
         , m_selection(std::move(selection))
+        , m_names(diff::sampleNames(run))
     {
-        const std::vector<std::string> names = diff::sampleNames(run);
         for (const RowIndex r : m_selection.rows) {
             const trace::Row row = run.row(r);
-            m_labels.push_back({names[trace::indexOf(row.sample)], row.position});
+            m_labels.push_back({m_names[trace::indexOf(row.sample)], row.position});
         }
         listArrays();
-        std::vector<ArrayInfo> infos;
-        for (const Array& array : m_arrays)
-            infos.push_back(array.info);
+        nameArrays(options.format);
         if (options.format == ArrayFormat::Csv)
-            m_sink = csvSink(m_folder, options.raw, m_labels);
+            m_sink = csvSink(m_folder, options.raw, m_labels, m_generatedLabels);
         else if (options.format == ArrayFormat::Safetensors)
-            m_sink = safetensorsSink(m_folder, options.raw, infos);
+            m_sink = safetensorsSink(m_folder, options.raw, m_infos);
         else
             m_sink = npySink(m_folder, options.raw);
     }
@@ -143,12 +151,9 @@ public:
         std::error_code ignored;
         const std::vector<fs::path> written = m_sink->written();
         m_sink.reset(); // and with it the file that was being written
-        for (const fs::path& path : written)
-            fs::remove(path, ignored);
-        if (m_wroteRows)
-            fs::remove(m_folder / rowsName, ignored);
-        if (m_madeFolder)
-            fs::remove(m_folder, ignored);
+        for (const auto& paths : {written, m_documents, m_madeFolders})
+            for (const fs::path& path : paths)
+                fs::remove(path, ignored);
     }
 
     Result<void> writeAll(const std::stop_token& stop, base::Progress& progress);
@@ -166,23 +171,29 @@ private:
         ArrayInfo info;
         ReadRow read; ///< empty: the list of generated ids
     };
-    static constexpr const char* rowsName = "rows.json";
 
     void listArrays();
+    void nameArrays(ArrayFormat format);
     Result<void> makeFolder();
-    Result<void> write(const Array& array);
+    void sweepFolder() const;
+    Result<void> write(std::size_t array, const std::stop_token& stop);
     Result<void> writeGenerated();
     Result<void> writeRows();
+    Result<void> writeNames();
+    Result<void> writeDocument(const char* name, const Json& content);
 
     const trace::Run& m_run;
     fs::path m_folder;
     Selection m_selection;
+    std::vector<std::string> m_names; ///< of the samples
     std::vector<RowLabel> m_labels;
     std::vector<Array> m_arrays;
+    std::vector<ArrayInfo> m_infos; ///< of m_arrays
     std::vector<std::int32_t> m_generated;
+    std::vector<RowLabel> m_generatedLabels;
     std::unique_ptr<ArraySink> m_sink;
-    bool m_madeFolder = false;
-    bool m_wroteRows = false;
+    std::vector<fs::path> m_madeFolders; ///< innermost first
+    std::vector<fs::path> m_documents;   ///< beside the arrays, written or begun
     bool m_done = false;
 };
 
@@ -219,30 +230,58 @@ void Exporter::listArrays()
         m_arrays.push_back({{info.module + ".weights", info.weightType, rows, info.chosen},
                             routing(router, true)});
     }
-    for (const trace::SampleIndex sample : m_selection.samples)
-        for (const trace::Token& token : m_run.tokens(sample))
-            if (token.response)
-                m_generated.push_back(token.id);
+    for (const trace::SampleIndex sample : m_selection.samples) {
+        const auto tokens = m_run.tokens(sample);
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            if (!tokens[i].response)
+                continue;
+            m_generated.push_back(tokens[i].id);
+            m_generatedLabels.push_back(
+                {m_names[trace::indexOf(sample)], static_cast<std::uint32_t>(i)});
+        }
+    }
     m_arrays.push_back({{"gen.ids", numeric::DType::I32, m_generated.size(), 0}, {}});
+}
+
+void Exporter::nameArrays(ArrayFormat format)
+{
+    for (const Array& array : m_arrays)
+        m_infos.push_back(array.info);
+    nameFiles(m_infos, format == ArrayFormat::Safetensors ? fitsSafetensors : fitsAFile);
 }
 
 Result<void> Exporter::makeFolder()
 {
     std::error_code code;
-    m_madeFolder = fs::create_directories(m_folder, code);
-    if (!fs::is_directory(m_folder))
+    for (fs::path at = m_folder; !at.empty() && !fs::exists(at, code); at = at.parent_path())
+        m_madeFolders.push_back(at);
+    fs::create_directories(m_folder, code);
+    if (!fs::is_directory(m_folder, code))
         return Error{Errc::Io, "cannot make the folder", m_folder.string(),
                      "Name one that can be written to"};
+    sweepFolder();
     return {};
 }
 
-Result<void> Exporter::write(const Array& array)
+void Exporter::sweepFolder() const
 {
-    if (auto begun = m_sink->begin(array.info); !begun)
+    std::set<std::string, std::less<>> ours{"capture.safetensors", rowsName, namesName};
+    for (const ArrayInfo& info : m_infos)
+        for (const char* ending : {".npy", ".csv"})
+            ours.insert(info.file + ending);
+    sweepPartialFiles(m_folder, [&](std::string_view name) { return ours.contains(name); });
+}
+
+Result<void> Exporter::write(std::size_t i, const std::stop_token& stop)
+{
+    const Array& array = m_arrays[i];
+    if (auto begun = m_sink->begin(m_infos[i]); !begun)
         return begun;
     if (!array.read)
         return writeGenerated();
     for (const RowIndex r : m_selection.rows) {
+        if (stop.stop_requested())
+            return cancelled();
         const auto data = array.read(r);
         if (!data)
             return data.error();
@@ -267,8 +306,22 @@ Result<void> Exporter::writeRows()
         rows.push_back({{"sample", stringOf(m_labels[i].sample)},
                         {"position", m_labels[i].position},
                         {"phase", trace::nameOf(m_run.row(m_selection.rows[i]).phase)}});
-    m_wroteRows = true;
-    return writeFile(m_folder / rowsName, printed(rows));
+    return writeDocument(rowsName, rows);
+}
+
+Result<void> Exporter::writeNames()
+{
+    Json names;
+    for (const ArrayInfo& info : m_infos)
+        if (info.file != info.name)
+            names[info.file] = stringOf(info.name);
+    return names.empty() ? Result<void>() : writeDocument(namesName, names);
+}
+
+Result<void> Exporter::writeDocument(const char* name, const Json& content)
+{
+    m_documents.push_back(m_folder / name);
+    return writeFile(m_documents.back(), printed(content));
 }
 
 Result<void> Exporter::writeAll(const std::stop_token& stop, base::Progress& progress)
@@ -276,16 +329,18 @@ Result<void> Exporter::writeAll(const std::stop_token& stop, base::Progress& pro
     if (auto made = makeFolder(); !made)
         return made;
     progress.total = m_arrays.size();
-    for (const Array& array : m_arrays) {
+    for (std::size_t i = 0; i < m_arrays.size(); ++i) {
         if (stop.stop_requested())
-            return Error{Errc::Cancelled, "cancelled", {}, {}};
-        if (auto written = write(array); !written)
+            return cancelled();
+        if (auto written = write(i, stop); !written)
             return written;
         ++progress.done;
     }
     if (auto finished = m_sink->finish(); !finished)
         return finished;
-    return writeRows();
+    if (auto written = writeRows(); !written)
+        return written;
+    return writeNames();
 }
 
 } // namespace

@@ -38,11 +38,12 @@ struct ArrayExportResult
 
 /// Writes into `folder`, which is made when it is not there, the arrays `<tap>` (rows × width),
 /// `<router module>.ids` (int32, rows × k, slot order) and `.weights`, `gen.ids` (int32, response
-/// ids, sample after sample), in the forms of core/report/array_sink.h, and `rows.json`.
+/// ids, sample after sample), in the forms of core/report/array_sink.h, and `rows.json`. Where an
+/// array could not have the name of its tap (nameFiles()), `names.json` says what it is called.
 /// Rows are in the order of samples, then positions. A pattern selects a router's arrays by their
 /// name or by that of its tap. On an error nothing written by this call is left. Errors: NotFound
-/// for an unknown sample, Invalid for a pattern without match, Damaged for a tap name that cannot
-/// be a file name, what reading or writing says, Cancelled.
+/// for an unknown sample, Invalid for a pattern without match, what reading or writing says,
+/// Cancelled.
 Result<ArrayExportResult> exportArrays(const trace::Run& run, const std::filesystem::path& folder,
                                        const ArrayExportOptions& options, std::stop_token stop,
                                        base::Progress& progress);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace moire::report {
 
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longestFileName = 255;
+/// What file systems take, less an ending and the mark of what is half written.
+constexpr std::size_t longestName = 255 - 30;
 
 class NpySink : public ArraySink
 {
@@ -30,19 +32,16 @@ public:
 
     Result<void> begin(const ArrayInfo& info) override
     {
-        const auto path = arrayPath(m_folder, info.name, ".npy");
-        if (!path)
-            return path.error();
+        m_path = m_folder / (info.file + ".npy");
         m_info = info;
         m_form = arrayFormOf(info.dtype, m_raw);
         std::vector<std::uint64_t> shape{info.rows};
         if (info.width > 0)
             shape.push_back(info.width);
-        auto file = NpyFile::create(*path, m_form.descr, shape);
+        auto file = NpyFile::create(m_path, m_form.descr, shape);
         if (!file)
             return file.error();
         m_file = std::move(*file);
-        m_path = *path;
         return {};
     }
 
@@ -72,27 +71,26 @@ private:
 class CsvSink : public ArraySink
 {
 public:
-    CsvSink(fs::path folder, bool raw, const std::vector<RowLabel>& labels)
+    CsvSink(fs::path folder, bool raw, const std::vector<RowLabel>& labels,
+            const std::vector<RowLabel>& elements)
         : m_folder(std::move(folder))
         , m_raw(raw)
         , m_labels(labels)
+        , m_elements(elements)
     {}
 
     Result<void> begin(const ArrayInfo& info) override
     {
-        const auto path = arrayPath(m_folder, info.name, ".csv");
-        if (!path)
-            return path.error();
+        m_path = m_folder / (info.file + ".csv");
         m_info = info;
         m_row = 0;
-        auto file = OutputFile::create(*path);
+        auto file = OutputFile::create(m_path, OutputFile::Stale::Leave);
         if (!file)
             return file.error();
         m_file = std::move(*file);
-        m_path = *path;
-        if (info.width == 0)
-            return m_file->write("value\n");
         std::vector<std::string> head{"sample", "position"};
+        if (info.width == 0)
+            head.emplace_back("value");
         for (std::uint32_t i = 0; i < info.width; ++i)
             head.push_back(std::to_string(i));
         return m_file->write(csvLine(head));
@@ -100,11 +98,10 @@ public:
 
     Result<void> row(const std::byte* data) override
     {
-        std::vector<std::string> fields;
-        if (m_info.width > 0)
-            fields = {base::visibleText(m_labels[m_row].sample),
-                      std::to_string(m_labels[m_row].position)};
+        const RowLabel& label = (m_info.width > 0 ? m_labels : m_elements)[m_row];
         ++m_row;
+        std::vector<std::string> fields{base::visibleText(label.sample),
+                                        std::to_string(label.position)};
         for (std::size_t i = 0; i < std::max<std::size_t>(1, m_info.width); ++i) {
             const std::uint64_t bits = numeric::bitsAt(data, m_info.dtype, i);
             fields.push_back(m_raw
@@ -124,6 +121,7 @@ private:
     fs::path m_folder;
     bool m_raw;
     const std::vector<RowLabel>& m_labels;
+    const std::vector<RowLabel>& m_elements;
     fs::path m_path;
     ArrayInfo m_info;
     std::size_t m_row = 0;
@@ -132,18 +130,31 @@ private:
 
 } // namespace
 
-Result<fs::path> arrayPath(const fs::path& folder, const std::string& name, std::string_view ending)
+void nameFiles(std::vector<ArrayInfo>& arrays, bool (*fit)(const std::string&))
 {
-    const std::string file = name + std::string(ending);
-    const bool plain = !name.empty() && name.front() != '.' && file.size() <= longestFileName
-                       && name.find('/') == std::string::npos
-                       && name.find('\0') == std::string::npos;
-    if (!plain)
-        return Error{Errc::Damaged,
-                     "the name '" + base::visibleText(name) + "' cannot be a file name",
-                     {},
-                     "Leave it out with --taps"};
-    return folder / file;
+    std::set<std::string> taken;
+    for (const bool lists : {true, false})
+        for (ArrayInfo& array : arrays)
+            if ((array.width == 0) == lists && fit(array.name) && taken.insert(array.name).second)
+                array.file = array.name;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        if (!arrays[i].file.empty())
+            continue;
+        arrays[i].file = "array-" + std::to_string(i);
+        while (!taken.insert(arrays[i].file).second)
+            arrays[i].file += '-';
+    }
+}
+
+bool fitsAFile(const std::string& name)
+{
+    return !name.empty() && name.front() != '.' && name.size() <= longestName
+           && name.find('/') == std::string::npos && base::visibleText(name) == name;
+}
+
+bool fitsSafetensors(const std::string& name)
+{
+    return name != "__metadata__" && base::isValidUtf8(name);
 }
 
 std::unique_ptr<ArraySink> npySink(fs::path folder, bool raw)
@@ -151,9 +162,10 @@ std::unique_ptr<ArraySink> npySink(fs::path folder, bool raw)
     return std::make_unique<NpySink>(std::move(folder), raw);
 }
 
-std::unique_ptr<ArraySink> csvSink(fs::path folder, bool raw, const std::vector<RowLabel>& labels)
+std::unique_ptr<ArraySink> csvSink(fs::path folder, bool raw, const std::vector<RowLabel>& labels,
+                                   const std::vector<RowLabel>& elements)
 {
-    return std::make_unique<CsvSink>(std::move(folder), raw, labels);
+    return std::make_unique<CsvSink>(std::move(folder), raw, labels, elements);
 }
 
 } // namespace moire::report

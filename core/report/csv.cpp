@@ -162,9 +162,10 @@ std::string csvText(const diff::Report& report)
     for (const diff::TapReport& tap : report.taps)
         for (const diff::Measure& measure : tap.measures)
             text += measureLine("tap", visibleText(tap.name), measure);
-    for (const diff::SampleReport& sample : report.samples)
-        for (const diff::Measure& measure : sample.measures)
-            text += measureLine("sample", visibleText(sampleText(sample)), measure);
+    const std::vector<std::string> samples = sampleTexts(report);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        for (const diff::Measure& measure : report.samples[i].measures)
+            text += measureLine("sample", visibleText(samples[i]), measure);
     return text;
 }
 

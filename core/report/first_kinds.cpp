@@ -3,7 +3,11 @@
 
 #include "core/report/first_kinds.h"
 
+#include "core/report/not_comparable.h"
 #include "core/report/number.h"
+
+#include <algorithm>
+#include <map>
 
 namespace moire::report {
 
@@ -18,6 +22,8 @@ std::string_view outcomeWord(const diff::CriterionOutcome& outcome)
 
 std::string_view absentText(const FirstKind& kind, const diff::Report& report)
 {
+    if (report.exit == notComparable)
+        return "not comparable";
     if (kind.key == "tolerance" && !hasTolerance(report))
         return "not asked: give --tolerance or --criterion";
     if (kind.key == "floor" && report.noiseFloor.empty())
@@ -25,9 +31,19 @@ std::string_view absentText(const FirstKind& kind, const diff::Report& report)
     return "none";
 }
 
-std::string sampleText(const diff::SampleReport& sample)
+std::vector<std::string> sampleTexts(const diff::Report& report)
 {
-    return sample.repeat == 0 ? sample.id : sample.id + '#' + std::to_string(sample.repeat);
+    std::map<std::string_view, std::vector<std::uint32_t>> repeats; // seen of each id
+    std::vector<std::string> texts;
+    texts.reserve(report.samples.size());
+    for (const diff::SampleReport& sample : report.samples) {
+        auto& seen = repeats[sample.id];
+        const bool again = std::find(seen.begin(), seen.end(), sample.repeat) != seen.end();
+        const std::size_t number = again ? seen.size() : sample.repeat;
+        texts.push_back(number == 0 ? sample.id : sample.id + '#' + std::to_string(number));
+        seen.push_back(sample.repeat);
+    }
+    return texts;
 }
 
 std::string originText(const diff::Divergence& divergence)

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace moire::report {
 
@@ -45,11 +46,12 @@ std::string_view outcomeWord(const diff::CriterionOutcome& outcome);
 /// What the absence of that kind means: "none", or the option that would look for it.
 std::string_view absentText(const FirstKind& kind, const diff::Report& report);
 
-/// "s/one", or with its repeat where it has one: "s/one, repeat 2".
 /// "carried", and what differs where one element does not say it: "carried; token 5 for token 3".
 std::string originText(const diff::Divergence& divergence);
 
-std::string sampleText(const diff::SampleReport& sample);
+/// The samples of the report as sites name them (diff::sampleName): "s/one", and "s/one#2" for a
+/// repeat or where the id stands once more.
+std::vector<std::string> sampleTexts(const diff::Report& report);
 
 /// True for the kinds whose two values are ids (of a token or an expert), not element values.
 inline bool holdsIds(const FirstKind& kind)

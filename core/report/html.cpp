@@ -35,9 +35,11 @@ std::string runCard(const diff::Report& report, const diff::RunSummary& run, std
                     std::string_view title)
 {
     namespace env = trace::env;
+    const std::string model = run.environment.text(env::modelName);
     std::string card = "<div class=\"run " + std::string(side) + "\"><div><span class=\"side\">"
                        + std::string(title) + "</span> "
-                       + element("strong", escaped(run.environment.text(env::modelName)))
+                       + (model.empty() ? element("span", "faint", "model not named")
+                                        : element("strong", cellMarkup(model)))
                        + "</div>";
     std::string labels;
     for (const std::string_view key : {env::policy, env::arithmetic, env::vendor, env::device,
@@ -146,7 +148,8 @@ std::string stripSection(const diff::Report& report, const trace::Run& reference
         return {};
     return section("tokens", "Tokens around the first divergence",
                    "Background: forward KL of the row that the token belongs to, 1e-7 to 1 nat, "
-                   "log scale; hatched: no row compared.",
+                   "log scale; where logits were not compared, the largest relative L2 of its "
+                   "taps on the same scale; hatched: no row compared.",
                    markup);
 }
 

@@ -59,7 +59,7 @@ MarkupTable tapTable()
 
 void addTap(MarkupTable& table, const diff::TapReport& tap)
 {
-    table.add({escaped(tap.name), valueIn(tap.measures, "A1"), valueIn(tap.measures, "A4"),
+    table.add({cellMarkup(tap.name), valueIn(tap.measures, "A1"), valueIn(tap.measures, "A4"),
                valueIn(tap.measures, "B2"), valueIn(tap.measures, "B4"),
                valueIn(tap.measures, "B5")});
 }
@@ -130,9 +130,9 @@ std::string firstSection(const diff::Report& report)
         }
         std::string origin(diff::nameOf(found->origin));
         if (!found->note.empty())
-            origin += "<br/>" + element("span", "dim", escaped(found->note));
+            origin += "<br/>" + element("span", "dim", cellMarkup(found->note));
         table.add(
-            {std::string(kind.words), escaped(siteText(*found)),
+            {std::string(kind.words), cellMarkup(siteText(*found)),
              sideCell(kind, found->referenceValue, found->referenceBits, found->referenceType),
              sideCell(kind, found->targetValue, found->targetBits, found->targetType),
              found->ulps ? grouped(*found->ulps) : nothing, origin});
@@ -144,6 +144,8 @@ std::string firstSection(const diff::Report& report)
 
 std::string tapsSection(const diff::Report& report)
 {
+    if (report.taps.empty())
+        return {};
     const std::vector<std::size_t> order = tapsByDifference(report);
     const std::string words = grouped(order.size()) + " of " + countOf(report.taps.size(), "tap")
                               + (order.size() == 1 ? " differs." : " differ.");
@@ -179,10 +181,11 @@ std::string samplesSection(const diff::Report& report)
                                   {"not comparable", Kind::Number},
                                   {"KL", Kind::Number},
                                   {"bits equal", Kind::Number}});
+    const std::vector<std::string> names = sampleTexts(report);
     const std::size_t shown = std::min(report.samples.size(), mostSamples);
     for (std::size_t i = 0; i < shown; ++i) {
         const diff::SampleReport& sample = report.samples[i];
-        table.add({escaped(sampleText(sample)), grouped(sample.rowsCompared),
+        table.add({cellMarkup(names[i]), grouped(sample.rowsCompared),
                    placeCell(sample.firstBitwise), placeCell(sample.firstArgmax),
                    placeCell(sample.split),
                    sample.notComparable == 0 ? nothing : grouped(sample.notComparable),

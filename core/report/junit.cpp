@@ -6,6 +6,7 @@
 #include "core/report/families.h"
 #include "core/report/first_kinds.h"
 #include "core/report/markup.h"
+#include "core/report/not_comparable.h"
 #include "core/report/number.h"
 
 #include <utility>
@@ -14,22 +15,18 @@ namespace moire::report {
 
 namespace {
 
-/// Escaped, and without the two code points that visibleText lets pass and XML 1.0 does not.
+/// What XML 1.0 does not allow, escaped() makes visible.
 std::string xml(std::string_view bytes)
 {
-    std::string text = escaped(bytes);
-    for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
-        for (std::size_t at = text.find(forbidden); at != std::string::npos;
-             at = text.find(forbidden, at))
-            text.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    return text;
+    return escaped(bytes);
 }
 
 enum class Outcome
 {
     Passed,
     Failed,
-    Skipped
+    Skipped,
+    Broken ///< nothing could be tested
 };
 
 /// Cases as they come, and how many of each outcome.
@@ -48,9 +45,11 @@ public:
             return;
         }
         const bool failed = outcome == Outcome::Failed;
-        ++(failed ? m_failed : m_skipped);
-        m_body += failed ? ">\n      <failure type=\"divergence\" message=\""
-                         : ">\n      <skipped message=\"";
+        const bool broken = outcome == Outcome::Broken;
+        ++(failed ? m_failed : broken ? m_broken : m_skipped);
+        m_body += failed   ? ">\n      <failure type=\"divergence\" message=\""
+                  : broken ? ">\n      <error type=\"not comparable\" message=\""
+                           : ">\n      <skipped message=\"";
         m_body += xml(message) + '"';
         m_body += failed && !detail.empty() ? '>' + detail + "</failure>" : std::string("/>");
         m_body += "\n    </testcase>\n";
@@ -58,14 +57,14 @@ public:
     std::string counts() const
     {
         return "tests=\"" + std::to_string(m_cases) + "\" failures=\"" + std::to_string(m_failed)
-               + "\" errors=\"0\"";
+               + "\" errors=\"" + std::to_string(m_broken) + '"';
     }
     std::string skipped() const { return " skipped=\"" + std::to_string(m_skipped) + '"'; }
     const std::string& body() const { return m_body; }
 
 private:
     std::string m_body;
-    std::size_t m_cases = 0, m_failed = 0, m_skipped = 0;
+    std::size_t m_cases = 0, m_failed = 0, m_skipped = 0, m_broken = 0;
 };
 
 std::string firstWords(const FirstKind& kind, const diff::Divergence& found)
@@ -142,9 +141,14 @@ std::string junitText(const diff::Report& report)
         if (const auto& found = report.first.*kind.member)
             detail += (detail.empty() ? "" : "\n")
                       + xml(std::string(kind.words) + ": " + firstWords(kind, *found));
-    suite.add("verdict", "no divergence", report.exit == 0 ? Outcome::Passed : Outcome::Failed,
+    suite.add("verdict", "no divergence",
+              report.exit == 0               ? Outcome::Passed
+              : report.exit == notComparable ? Outcome::Broken
+                                             : Outcome::Failed,
               report.verdict, detail);
-    if (hasTolerance(report)) {
+    if (report.exit == notComparable) {
+        // Nothing else was looked at.
+    } else if (hasTolerance(report)) {
         addCriteria(suite, report);
     } else {
         addTaps(suite, report);

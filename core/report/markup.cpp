@@ -3,6 +3,7 @@
 
 #include "core/report/markup.h"
 
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 
 #include <cassert>
@@ -22,6 +23,23 @@ std::string_view classOf(Column::Kind kind)
         break;
     }
     return "";
+}
+
+/// Enough for the longest names of taps that models have, and for a site at them.
+constexpr std::size_t mostInCell = 120;
+constexpr std::size_t mostInTitle = 1000;
+
+/// Escaped, with every blank seen.
+std::string withBlanks(std::string_view visible)
+{
+    std::string out;
+    for (const char c : escaped(visible)) {
+        if (c == ' ')
+            out += "·";
+        else
+            out += c;
+    }
+    return out;
 }
 
 } // namespace
@@ -53,16 +71,24 @@ std::string escaped(std::string_view bytes)
     return out;
 }
 
+std::string cellMarkup(std::string_view bytes)
+{
+    const std::string text = base::visibleText(bytes);
+    const std::string shown = base::shortened(text, mostInCell);
+    if (shown == text)
+        return escaped(text);
+    return "<span title=\"" + escaped(base::shortened(text, mostInTitle)) + "\">" + escaped(shown)
+           + "</span>";
+}
+
 std::string tokenMarkup(std::string_view bytes)
 {
-    std::string out;
-    for (const char c : escaped(bytes)) {
-        if (c == ' ')
-            out += "·";
-        else
-            out += c;
-    }
-    return out;
+    return withBlanks(base::shortened(base::visibleText(bytes), base::shownOfToken));
+}
+
+std::string tokenTitle(std::string_view bytes)
+{
+    return withBlanks(base::shortened(base::visibleText(bytes), mostInTitle));
 }
 
 std::string element(std::string_view tag, std::string_view markup)

@@ -14,8 +14,14 @@ namespace moire::report {
 /// and broken UTF-8 made visible (base::visibleText), then & < > " ' escaped.
 std::string escaped(std::string_view bytes);
 
-/// A token's text: escaped, with blanks as "·" so that they are seen.
+/// escaped(), but what would fill a table alone is cut and ends in "…", with more of it in the
+/// title that a browser shows under the mouse.
+std::string cellMarkup(std::string_view bytes);
+
+/// A token's text: escaped, with blanks as "·" so that they are seen; a long one cut, with "…".
 std::string tokenMarkup(std::string_view bytes);
+/// The same for an attribute that holds more of it.
+std::string tokenTitle(std::string_view bytes);
 
 /// `<tag>` + markup + `</tag>`; markup is taken as it is.
 std::string element(std::string_view tag, std::string_view markup);

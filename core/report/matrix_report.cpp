@@ -159,7 +159,8 @@ std::string overAllMarkup(const RunMatrix& matrix)
         table.add({escaped(measure.id), escaped(measure.name),
                    measure.value ? escaped(figureWithUnit(*measure.value, measure.unit))
                                  : std::string("–"),
-                   element("span", "faint", escaped(measure.whyNull))});
+                   measure.whyNull.empty() ? std::string()
+                                           : element("span", "faint", escaped(measure.whyNull))});
     return matrix.overAll.empty()
                ? std::string()
                : section("outputs", "Outputs over all captures", {}, table.markup());

@@ -40,7 +40,7 @@ std::string headerOf(std::string_view descr, const std::vector<std::uint64_t>& s
 Result<NpyFile> NpyFile::create(const std::filesystem::path& path, std::string_view descr,
                                 std::vector<std::uint64_t> shape)
 {
-    auto file = OutputFile::create(path);
+    auto file = OutputFile::create(path, OutputFile::Stale::Leave);
     if (!file)
         return file.error();
     if (auto written = file->write(headerOf(descr, shape)); !written)

@@ -17,7 +17,8 @@ namespace moire::report {
 class NpyFile
 {
 public:
-    /// `descr` as NumPy spells it: "<f4", "<u2", "<i4", …; `shape` one or two sizes.
+    /// Leaves to the caller to sweep the folder. `descr` as NumPy spells it: "<f4", "<u2", "<i4",
+    /// …; `shape` one or two sizes.
     static Result<NpyFile> create(const std::filesystem::path& path, std::string_view descr,
                                   std::vector<std::uint64_t> shape);
     Result<void> write(std::span<const std::byte> bytes) { return m_file.write(bytes); }

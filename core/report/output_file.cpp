@@ -4,12 +4,16 @@
 #include "core/report/output_file.h"
 
 #include "core/base/file.h"
+#include "core/report/output_place.h"
+#include "core/report/partial_file.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/file.h>
 #include <unistd.h>
 #include <utility>
 
@@ -48,34 +52,65 @@ bool isSafetensors(std::string_view start, std::uintmax_t fileSize)
 
 } // namespace
 
-Result<OutputFile> OutputFile::create(const fs::path& path)
+Result<OutputFile> OutputFile::create(const fs::path& path, Stale stale)
 {
+    OutputFile file;
+    file.m_path = path;
     std::error_code ignored;
-    const fs::path real =
-        fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-    if (fs::is_directory(real, ignored))
+    const bool there = fs::exists(path, ignored);
+    if (fs::is_directory(path, ignored))
         return Error{Errc::Invalid, "is a folder", path.string(), "Name a file to write"};
-    if (auto replaceable = checkReplaceable(real); !replaceable)
-        return replaceable.error();
-    const fs::path folder = real.has_parent_path() ? real.parent_path() : fs::path(".");
+    const bool direct = descriptorNamed(path) || (there && !fs::is_regular_file(path, ignored));
+    auto opened = direct ? file.openDirect() : file.openBeside(stale);
+    if (!opened)
+        return opened.error();
+    return file;
+}
+
+Result<void> OutputFile::openDirect()
+{
+    const auto descriptor = descriptorNamed(m_path);
+    m_descriptor = descriptor ? ::fcntl(*descriptor, F_DUPFD_CLOEXEC, 0)
+                              : ::open(m_path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (m_descriptor < 0)
+        return base::systemError(errno, "cannot write", m_path);
+    return {};
+}
+
+Result<void> OutputFile::openBeside(Stale stale)
+{
+    auto real = behindLinks(m_path);
+    if (!real)
+        return real.error();
+    m_real = std::move(*real);
+    if (auto replaceable = checkReplaceable(m_real); !replaceable)
+        return replaceable;
+    const fs::path folder = m_real.has_parent_path() ? m_real.parent_path() : fs::path(".");
+    std::error_code ignored;
     if (!fs::is_directory(folder, ignored))
         return Error{Errc::NotFound, "the folder to write to does not exist", folder.string(),
                      "Make it first or name another one"};
-    OutputFile file;
-    file.m_path = real;
-    const bool direct = fs::exists(real, ignored) && !fs::is_regular_file(real, ignored);
-    file.m_written =
-        direct ? real : fs::path(real.string() + ".part-" + std::to_string(::getpid()));
-    const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_EXCL);
-    file.m_descriptor = ::open(file.m_written.c_str(), flags, plainMode);
-    if (file.m_descriptor < 0)
-        return base::systemError(errno, "cannot write", path);
-    return file;
+    if (m_real.filename().string().size() > NAME_MAX)
+        return base::systemError(ENAMETOOLONG, "cannot write", m_path);
+    m_partial = partialPathOf(m_real);
+    if (stale == Stale::Sweep)
+        sweepPartialFiles(folder, [&](std::string_view stem) {
+            return m_partial.filename().string().starts_with(std::string(stem) + ".part-");
+        });
+    m_listed = listPartialFile(m_partial);
+    m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, plainMode);
+    if (m_descriptor < 0)
+        return base::systemError(errno, "cannot write", m_path);
+    // Says to whoever sweeps that it is being written; a file system may be without locks.
+    ::flock(m_descriptor, LOCK_EX | LOCK_NB);
+    return {};
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : m_path(std::move(other.m_path))
-    , m_written(std::move(other.m_written))
+    , m_real(std::move(other.m_real))
+    , m_partial(std::move(other.m_partial))
+    , m_listed(std::exchange(other.m_listed, nullptr))
     , m_buffer(std::move(other.m_buffer))
     , m_descriptor(std::exchange(other.m_descriptor, -1))
 {}
@@ -83,7 +118,9 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept
 {
     std::swap(m_path, other.m_path);
-    std::swap(m_written, other.m_written);
+    std::swap(m_real, other.m_real);
+    std::swap(m_partial, other.m_partial);
+    std::swap(m_listed, other.m_listed);
     std::swap(m_buffer, other.m_buffer);
     std::swap(m_descriptor, other.m_descriptor);
     return *this;
@@ -91,11 +128,17 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept
 
 OutputFile::~OutputFile()
 {
-    if (m_descriptor < 0)
-        return;
-    ::close(m_descriptor);
-    if (m_written != m_path)
-        ::unlink(m_written.c_str());
+    if (m_descriptor >= 0) {
+        ::close(m_descriptor);
+        giveUp();
+    }
+    unlistPartialFile(m_listed);
+}
+
+void OutputFile::giveUp()
+{
+    if (!m_partial.empty())
+        ::unlink(m_partial.c_str());
 }
 
 Result<void> OutputFile::write(std::string_view text)
@@ -128,18 +171,12 @@ Result<void> OutputFile::commit()
     if (auto flushed = flush(); !flushed)
         return flushed;
     // A full disk may show only here.
-    if (::close(std::exchange(m_descriptor, -1)) != 0) {
-        const int number = errno;
-        if (m_written != m_path)
-            ::unlink(m_written.c_str());
-        return base::systemError(number, "cannot write", m_path);
-    }
-    if (m_written != m_path && ::rename(m_written.c_str(), m_path.c_str()) != 0) {
-        const int number = errno;
-        ::unlink(m_written.c_str());
-        return base::systemError(number, "cannot write", m_path);
-    }
-    return {};
+    const bool closed = ::close(std::exchange(m_descriptor, -1)) == 0;
+    if (closed && (m_partial.empty() || ::rename(m_partial.c_str(), m_real.c_str()) == 0))
+        return {};
+    const int number = errno;
+    giveUp();
+    return base::systemError(number, "cannot write", m_path);
 }
 
 Result<void> checkReplaceable(const fs::path& path)

@@ -13,14 +13,20 @@
 namespace moire::report {
 
 /// A file that appears whole or not at all: written under a temporary name beside its own and
-/// renamed by commit(). Without commit() nothing is left. What is there already and is not a plain
-/// file (a pipe, /dev/stdout) is written to directly. Movable, not copyable.
+/// renamed by commit(). Without commit() nothing is left, and what a killed process left of the
+/// same file goes with create(). A symbolic link is written through. What is there already and is
+/// not a plain file (a pipe, /dev/stdout) is written to directly. Movable, not copyable.
 class OutputFile
 {
 public:
+    enum class Stale
+    {
+        Sweep,
+        Leave ///< the caller has swept the folder
+    };
     /// Errors: NotFound when the folder is not there, Invalid for a folder and for what
     /// checkReplaceable() refuses, Io, NoSpace.
-    static Result<OutputFile> create(const std::filesystem::path& path);
+    static Result<OutputFile> create(const std::filesystem::path& path, Stale stale = Stale::Sweep);
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&& other) noexcept;
     ~OutputFile();
@@ -31,10 +37,15 @@ public:
 
 private:
     OutputFile() = default;
+    Result<void> openDirect();
+    Result<void> openBeside(Stale stale);
     Result<void> flush();
+    void giveUp();
 
-    std::filesystem::path m_path;
-    std::filesystem::path m_written; ///< temporary name; m_path itself when not a plain file
+    std::filesystem::path m_path;    ///< as the user knows it
+    std::filesystem::path m_real;    ///< behind links
+    std::filesystem::path m_partial; ///< temporary name; empty when not a plain file
+    const char* m_listed = nullptr;  ///< of m_partial, for signals
     std::string m_buffer;
     int m_descriptor = -1;
 };

@@ -66,9 +66,9 @@ std::string headerOf(const std::vector<ArrayInfo>& arrays, bool raw)
         if (array.width > 0)
             shape.push_back(array.width);
         const std::uint64_t end = offset + bytesOf(array);
-        header[stringOf(array.name)] = {{"dtype", safetensorsType(array.dtype, raw)},
-                                        {"shape", shape},
-                                        {"data_offsets", {offset, end}}};
+        header[array.file] = {{"dtype", safetensorsType(array.dtype, raw)},
+                              {"shape", shape},
+                              {"data_offsets", {offset, end}}};
         offset = end;
     }
     std::string text = header.dump();
@@ -110,7 +110,7 @@ public:
 private:
     Result<void> open()
     {
-        auto file = OutputFile::create(m_path);
+        auto file = OutputFile::create(m_path, OutputFile::Stale::Leave);
         if (!file)
             return file.error();
         m_file = std::move(*file);

@@ -3,6 +3,7 @@
 
 #include "core/report/site.h"
 
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 #include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
@@ -250,7 +251,7 @@ std::string wordOf(const trace::Run& run, std::int32_t id)
     const auto place = static_cast<std::size_t>(id);
     if (id < 0 || place >= vocabulary.size() || vocabulary[place].empty())
         return {};
-    return "“" + visibleText(vocabulary[place]) + "”";
+    return "“" + base::shortened(visibleText(vocabulary[place]), base::shownOfToken) + "”";
 }
 
 Result<std::string> describeSite(const trace::Run& run, const diff::SiteName& site,

@@ -22,7 +22,8 @@ enum class SiteExtent
 /// The tap of that name; "layers.3.mlp.out" stands for "model.layers.3.mlp.out".
 std::optional<trace::TapIndex> findTapByName(const trace::Run& run, std::string_view name);
 
-/// What the vocabulary says of an id, escaped and in quotes; "" where the run does not know it.
+/// What the vocabulary says of an id, escaped, shortened and in quotes; "" where the run does not
+/// know it.
 std::string wordOf(const trace::Run& run, std::int32_t id);
 
 /// One site of one capture for people: where it is, digest, value classes, row statistics, values

@@ -199,11 +199,12 @@ std::string samplesPart(const diff::Report& report, const Ink& ink)
     const auto place = [](const std::optional<std::uint32_t>& position) {
         return position ? std::to_string(*position) : std::string("–");
     };
+    const std::vector<std::string> names = sampleTexts(report);
     for (std::size_t i = 0; i < std::min(report.samples.size(), mostSamples); ++i) {
         const diff::SampleReport& sample = report.samples[i];
-        table.add({visibleText(sampleText(sample)), grouped(sample.rowsCompared),
-                   place(sample.firstBitwise), place(sample.firstArgmax), place(sample.split),
-                   grouped(sample.notComparable), valueIn(sample.measures, "C1")});
+        table.add({visibleText(names[i]), grouped(sample.rowsCompared), place(sample.firstBitwise),
+                   place(sample.firstArgmax), place(sample.split), grouped(sample.notComparable),
+                   valueIn(sample.measures, "C1")});
     }
     std::string text = heading(ink, "Samples") + table.text();
     if (report.samples.size() > mostSamples)

@@ -3,6 +3,8 @@
 
 #include "core/report/text_table.h"
 
+#include "core/base/shortened.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -10,6 +12,10 @@
 namespace moire::report {
 
 namespace {
+
+/// More than any site of a real model takes; sentences stand at the end of a row.
+constexpr std::size_t mostInColumn = 120;
+constexpr std::size_t mostAtEnd = 500;
 
 /// Code points, not bytes: what a terminal's column is for nearly all text.
 std::size_t widthOf(const std::string& text)
@@ -30,6 +36,8 @@ void TextTable::add(std::vector<std::string> cells)
 {
     assert(cells.size() <= m_columns.size());
     const std::size_t given = cells.size();
+    for (std::size_t i = 0; i < given; ++i)
+        cells[i] = base::shortened(cells[i], i + 1 < given ? mostInColumn : mostAtEnd);
     cells.resize(m_columns.size());
     m_rows.push_back({std::move(cells), given});
 }

@@ -21,7 +21,8 @@ public:
     explicit TextTable(std::vector<Align> columns);
 
     /// Missing cells at the end are empty; there are never more than columns. The last cell of a
-    /// row that ends early may be longer than its column.
+    /// row that ends early may be longer than its column. Cells longer than anybody would read in a
+    /// table are cut and end in "…".
     void add(std::vector<std::string> cells);
     /// Each row indented by two blanks, columns two blanks apart, no blanks at the end of a line.
     std::string text() const;

@@ -88,6 +88,9 @@ std::string strip(std::span<const trace::Token> tokens, std::size_t begin, std::
                + (known ? 'c' + std::to_string(cell->second.colour) : "hatched")
                + (position == at ? " here" : "") + "\" title=\"position " + std::to_string(i)
                + ", id " + std::to_string(token.id) + ", "
+               + (tokenTitle(token.bytes) == text || token.bytes.empty()
+                      ? std::string()
+                      : "“" + tokenTitle(token.bytes) + "”, ")
                + (known ? cell->second.words : "no row compared") + "\">" + text + "</td>";
     }
     return out;

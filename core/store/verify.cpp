@@ -60,7 +60,7 @@ public:
             work(stop, progress);
         }
         if (stop.stop_requested())
-            return Error{Errc::Cancelled, "verification was stopped", m_file.name(), {}};
+            return Error{Errc::Cancelled, "the verification was cancelled", m_file.name(), {}};
         if (m_failed)
             return Error{Errc::Internal, "the rows could not be checked", m_file.name(), {}};
         collect();

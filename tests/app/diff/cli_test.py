@@ -150,7 +150,7 @@ class Comparing(Case):
         shutil.copy(Path(FOLDER) / "info.moire", other)
         before = other.read_bytes()
         self.trouble(*pair("bf16"), "--format", "json", "-o", "other.moire", says="holds a capture")
-        self.trouble("matrix", *pair("bf16"), "-o", "other.moire", says="holds a capture")
+        self.trouble("matrix", *pair("bf16"), "--json", "-o", "other.moire", says="holds a capture")
         self.assertEqual(other.read_bytes(), before)
         folder = Path(FOLDER) / "x"
         folder.mkdir()
@@ -253,7 +253,7 @@ class Trouble(Case):
 
     def test_nothing_in_common(self):
         self.trouble("info.moire", "stranger.moire", status=3, says="sample")
-        self.trouble("info.moire", "stranger.moire", "-o", "never.html", status=3)
+        self.trouble("info.moire", "stranger.moire", "-o", "never.txt", status=3)
 
     def test_options(self):
         self.trouble(says="REF")

@@ -107,11 +107,13 @@ struct Maker
     }
 };
 
-std::vector<trace::Token> tokensOf(const std::vector<std::int32_t>& ids, bool response)
+std::vector<trace::Token> tokensOf(const MadeModel& model, const std::vector<std::int32_t>& ids,
+                                   bool response)
 {
     std::vector<trace::Token> tokens;
     for (const std::int32_t id : ids)
-        tokens.push_back({id, response, -1, 't' + std::to_string(id)});
+        tokens.push_back({id, response, -1,
+                          model.tokenText.empty() ? 't' + std::to_string(id) : model.tokenText});
     return tokens;
 }
 
@@ -132,7 +134,7 @@ std::uint64_t bitsOf(double value, DType dtype)
 trace::RunHeader headerOf(const MadeModel& model)
 {
     trace::RunHeader header;
-    header.environment.set(trace::env::modelName, std::string("imagined"));
+    header.environment.set(trace::env::modelName, model.name);
     header.environment.set(trace::env::arithmetic, model.arithmetic);
     header.environment.set(trace::env::policy, std::string(numeric::nameOf(model.dtype)));
     header.environment.set(trace::env::replay, std::string("free"));
@@ -163,6 +165,8 @@ trace::RunHeader headerOf(const MadeModel& model)
         taps.push_back(tapOf(path + ".out", l, TapKind::Residual, model.dtype, model.width,
                              {attention, static_cast<std::uint32_t>(taps.size() - 1)}, true));
     }
+    for (const std::string& name : model.extraTaps)
+        taps.push_back(tapOf(name, -1, TapKind::Other, model.dtype, model.width, {}, true));
     taps.push_back(tapOf("lm_head.out", -1, TapKind::Head, model.headType, model.vocabulary,
                          {static_cast<std::uint32_t>(taps.size() - 1)}, true));
     header.logits = {model.vocabulary, std::min(model.topK, model.vocabulary), model.headType, 0};
@@ -179,7 +183,7 @@ Result<void> makeRun(trace::RunSink& sink, const MadeModel& model,
         record.id = sample.id;
         record.category = sample.category;
         record.label = sample.label;
-        auto index = sink.beginSample(record, tokensOf(sample.prompt, false));
+        auto index = sink.beginSample(record, tokensOf(model, sample.prompt, false));
         if (!index)
             return index.error();
         std::vector<std::int32_t> ids = sample.prompt;
@@ -203,7 +207,7 @@ Result<void> makeRun(trace::RunSink& sink, const MadeModel& model,
             if (auto appended = sink.append(std::move(block)); !appended)
                 return appended;
         }
-        if (auto added = sink.addTokens(*index, tokensOf(sample.response, true)); !added)
+        if (auto added = sink.addTokens(*index, tokensOf(model, sample.response, true)); !added)
             return added;
         if (auto ended = sink.endSample(*index, "length", sample.prediction); !ended)
             return ended;

@@ -36,6 +36,9 @@ struct MadeModel
     std::uint32_t experts = 0; ///< 0: dense
     std::uint32_t chosen = 2;
     std::string arithmetic = "ordered";
+    std::string name = "imagined";
+    std::string tokenText;              ///< of every token; empty: "t<id>"
+    std::vector<std::string> extraTaps; ///< before the head, of the model's width
     double wallSeconds = 1.5;
     std::int64_t peakBytes = 4096;
 };

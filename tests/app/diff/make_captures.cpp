@@ -198,6 +198,20 @@ void writeOthers(Folder& folder)
     folder.write("unfinished", modelOf(DType::BF16), {samples[0]}, nullptr, false);
     std::vector<MadeSample> hostile{{"</script>\x1b[31m\xe2\x80\xae", "", ids(3, 1), {}, {}, {}}};
     folder.pair("hostile", modelOf(DType::BF16), hostile, hostile, nullptr, perturbed(8e-3));
+    MadeModel odd = modelOf(DType::BF16); // names that are no file's, ids that stand twice, a blank
+    odd.extraTaps = {"..", std::string(300, 'n'), "gen.ids", "c\nd", "array-1", "\u200B"};
+    odd.name.clear();
+    odd.tokenText = std::string(5000, 'w') + "\u200B\uFEFF\U000E0041\xEF\xBF\xBE";
+    const std::vector<MadeSample> twins{{"q", "", ids(3, 1), ids(2, 2), {}, {}},
+                                        {"q", "", ids(3, 5), ids(2, 3), {}, {}},
+                                        {"", "", ids(3, 9), {}, {}, {}}};
+    folder.pair("odd", odd, twins, twins, nullptr, perturbed(8e-3));
+    // Long enough to be stopped in the middle.
+    MadeModel big = modelOf(DType::FP32);
+    big.layers = 12;
+    big.vocabulary = 6000;
+    const std::vector<MadeSample> longer{{"long", "", ids(300, 1), {}, {}, {}}};
+    folder.pair("big", big, longer, longer, nullptr, perturbed(1e-3));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "core/base/checked.h"
 #include "core/base/file.h"
 #include "core/base/result.h"
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 
 #include <QtTest/QtTest>
@@ -125,6 +126,30 @@ private slots:
         QCOMPARE(visibleText("\xE2\x82"), "<0xE2><0x82>"s);
         QCOMPARE(visibleText("\u00A0é"), "\u00A0é"s);
         QCOMPARE(visibleText("\u0085"), "\\u0085"s);
+    }
+
+    void visibleTextShowsFormatCharacters()
+    {
+        QCOMPARE(visibleText("\u200B|\uFEFF|\u00AD|\u2060|\uFE0F|\u3164|\u2028"),
+                 "\\u200b|\\ufeff|\\u00ad|\\u2060|\\ufe0f|\\u3164|\\u2028"s);
+        QCOMPARE(visibleText("\U000E0041\U0001D173"), "\\U000e0041\\U0001d173"s);
+        // Noncharacters: the byte-order mark turned round, and the last of a higher plane.
+        QCOMPARE(visibleText("\xEF\xBF\xBE\xEF\xB7\x90\xF0\x9F\xBF\xBF"),
+                 "\\ufffe\\ufdd0\\U0001ffff"s);
+        // Category Cf, but drawn; a combining mark; what stands next to the ranges.
+        for (const auto& seen : {"\u06DD"s, "e\u0301"s, "\u2027"s, "\u2010"s, "\uFE10"s, "\uFFFD"s})
+            QCOMPARE(visibleText(seen), seen);
+        QCOMPARE(visibleText(visibleText("\u200B\n")), "\\u200b\\n"s);
+    }
+
+    void shortenedText()
+    {
+        QCOMPARE(shortened("abc", 3), "abc"s);
+        QCOMPARE(shortened("abcd", 3), "ab…"s);
+        QCOMPARE(shortened("éüöä", 3), "éü…"s);
+        QCOMPARE(shortened("ab", 1), "…"s);
+        QCOMPARE(shortened("", 1), ""s);
+        QCOMPARE(shortened(std::string(5000, 'x'), shownOfToken).size(), shownOfToken - 1 + 3);
     }
 
     void filesAreMapped()

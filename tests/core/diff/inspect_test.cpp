@@ -66,6 +66,8 @@ void InspectTest::siteNames_data()
                              << "a/b" << 5 << "x.out" << -1;
     QTest::newRow("numbers") << "mmlu/12/5/x.out/3"
                              << "mmlu/12" << 5 << "x.out" << 3;
+    QTest::newRow("empty id") << "/5/x.out"
+                              << "" << 5 << "x.out" << -1;
     QTest::newRow("only numbers") << "1/2/3/x.out"
                                   << "1/2" << 3 << "x.out" << -1;
 }
@@ -88,8 +90,8 @@ void InspectTest::siteNames()
 
 void InspectTest::notSites()
 {
-    for (const char* text : {"", "a", "a/b", "a/5", "a/5/", "/5/x", "a/x/y", "a/5/x/y", "a/-5/x",
-                             "a/99999999999/x", "a/5/x/99999999999", "a/5//3"})
+    for (const char* text : {"", "a", "a/b", "a/5", "a/5/", "5/x", "/x/y", "a/x/y", "a/5/x/y",
+                             "a/-5/x", "a/99999999999/x", "a/5/x/99999999999", "a/5//3"})
         QVERIFY2(!parseSite(text), text);
     QCOMPARE(parseSite("a").error().code, Errc::Invalid);
 }

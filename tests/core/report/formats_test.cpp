@@ -116,6 +116,11 @@ private Q_SLOTS:
         QCOMPARE(escaped("\xe2\x80\xae"), std::string("\\u202e"));
         QCOMPARE(escaped("\xff"), std::string("&lt;0xFF&gt;"));
         QCOMPARE(tokenMarkup(" a\n"), std::string("·a\\n"));
+        const std::string token = tokenMarkup(std::string(5000, '<'));
+        QCOMPARE(token.size(), std::size_t{39} * 4 + 3);
+        QVERIFY(token.ends_with("&lt;…"));
+        QCOMPARE(cellMarkup("a<b"), std::string("a&lt;b"));
+        QVERIFY(cellMarkup(std::string(200, 'x')).starts_with("<span title=\"xxx"));
     }
 
     void page()

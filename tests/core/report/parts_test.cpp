@@ -3,16 +3,21 @@
 
 #include "core/report/decades.h"
 #include "core/report/families.h"
+#include "core/report/first_kinds.h"
 #include "core/report/format.h"
 #include "core/report/json_value.h"
+#include "core/report/not_comparable.h"
 #include "core/report/output_file.h"
 #include "core/report/palette.h"
+#include "core/report/partial_file.h"
 #include "core/report/png.h"
 #include "core/report/pooled_map.h"
 #include "core/report/text_table.h"
 #include "tests/core/report/hand_made.h"
 
 #include <QtTest>
+
+#include <fstream>
 
 using namespace moire::report;
 
@@ -116,6 +121,104 @@ private Q_SLOTS:
         std::filesystem::create_symlink(path, folder.filePath("link").toStdString());
         QVERIFY(writeFile(folder.filePath("link").toStdString(), "through"));
         QCOMPARE(std::filesystem::file_size(path), std::uintmax_t{7});
+    }
+
+    void linksThatLeadNowhereYet()
+    {
+        namespace fs = std::filesystem;
+        QTemporaryDir temporary;
+        const fs::path folder = temporary.path().toStdString();
+        fs::create_directory(folder / "far");
+        fs::create_symlink("far/second", folder / "first");
+        fs::create_symlink("new.txt", folder / "far" / "second");
+        QVERIFY(writeFile(folder / "first", "through both"));
+        QVERIFY(fs::is_symlink(folder / "first") && fs::is_symlink(folder / "far" / "second"));
+        QCOMPARE(fs::file_size(folder / "far" / "new.txt"), std::uintmax_t{12});
+        fs::create_symlink("circle", folder / "circle");
+        const auto circle = writeFile(folder / "circle", "x");
+        QCOMPARE(circle.error().place, (folder / "circle").string());
+        fs::create_symlink("no/where", folder / "lost");
+        QCOMPARE(writeFile(folder / "lost", "x").error().code, moire::Errc::NotFound);
+    }
+
+    void longNames()
+    {
+        QTemporaryDir temporary;
+        const std::filesystem::path folder = temporary.path().toStdString();
+        QVERIFY(writeFile(folder / std::string(255, 'n'), "x"));
+        QCOMPARE(writeFile(folder / std::string(256, 'n'), "x").error().code, moire::Errc::Io);
+    }
+
+    void sweepsWhatNobodyWritesAnyMore()
+    {
+        namespace fs = std::filesystem;
+        QTemporaryDir temporary;
+        const fs::path folder = temporary.path().toStdString();
+        // Linux has no process of a number that large (PID_MAX_LIMIT is 2^22).
+        const std::string gone = ".part-1999999999";
+        const auto touch = [&](const std::string& name) { std::ofstream(folder / name) << "half"; };
+        touch("a.txt" + gone);
+        touch("b.txt" + gone);
+        touch("a.txt.part-1");
+        touch("a.txt.part-x");
+        fs::create_symlink("b.txt", folder / ("a.txt.part-1999999998"));
+        {
+            auto file = OutputFile::create(folder / "a.txt"); // and leaves its own alone
+            QVERIFY(file && file->write("one") && writeFile(folder / "a.txt.other", "x"));
+            QVERIFY(!fs::exists(folder / ("a.txt" + gone)));
+            QVERIFY(file->commit());
+        }
+        QCOMPARE(fs::file_size(folder / "a.txt"), std::uintmax_t{3});
+        for (const std::string& kept : {"b.txt" + gone, std::string("a.txt.part-1"),
+                                        std::string("a.txt.part-x"), std::string("a.txt.other")})
+            QVERIFY2(fs::exists(folder / kept), kept.c_str());
+        QVERIFY(fs::is_symlink(folder / "a.txt.part-1999999998"));
+    }
+
+    void signalsTakeAwayWhatIsHalfWritten()
+    {
+        QTemporaryDir temporary;
+        const std::filesystem::path folder = temporary.path().toStdString();
+        auto file = OutputFile::create(folder / "a.txt");
+        QVERIFY(file && file->write("half") && !std::filesystem::is_empty(folder));
+        removePartialFiles();
+        QVERIFY(std::filesystem::is_empty(folder));
+    }
+
+    void namesOfSamples()
+    {
+        moire::diff::Report report;
+        for (const auto& [id, repeat] : {std::pair("q", 0U), std::pair("q", 0U), std::pair("", 0U),
+                                         std::pair("q", 0U), std::pair("r", 2U)}) {
+            moire::diff::SampleReport sample;
+            sample.id = id;
+            sample.repeat = repeat;
+            report.samples.push_back(sample);
+        }
+        QCOMPARE(sampleTexts(report), (std::vector<std::string>{"q", "q#1", "", "q#2", "r#2"}));
+    }
+
+    void longCells()
+    {
+        TextTable table({Align::Left, Align::Left});
+        table.add({std::string(5000, 'x'), std::string(5000, 'y')});
+        const std::string text = table.text();
+        QCOMPARE(text.size(), std::size_t{2 + 119 + 3 + 2 + 499 + 3 + 1});
+        QVERIFY(text.ends_with("y…\n"));
+    }
+
+    void notComparable()
+    {
+        const auto run = test::handMadeRun(7);
+        const auto report = notComparableReport(
+            *run, *run, {moire::Errc::Incomparable, "no row is common", "a and b", "Capture both"});
+        QCOMPARE(report.exit, 3);
+        QCOMPARE(report.verdict, std::string("Not comparable: no row is common. Capture both."));
+        const std::string junit = reportText(Format::Junit, report, *run, *run);
+        QVERIFY(junit.find("tests=\"1\" failures=\"0\" errors=\"1\"") != std::string::npos);
+        for (const Format format : {Format::Json, Format::Html, Format::Csv, Format::Markdown})
+            QVERIFY(reportText(format, report, *run, *run).find("Not comparable: no row is common")
+                    != std::string::npos);
     }
 
     void nothingOverAModel_data()
