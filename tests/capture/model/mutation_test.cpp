@@ -32,10 +32,9 @@ using Random = std::mt19937_64;
 
 std::size_t mutationCount()
 {
-    constexpr int usual = 4000;
-    bool isNumber = false;
-    const int wanted = qEnvironmentVariableIntValue("MOIRE_MUTATIONS", &isNumber);
-    return static_cast<std::size_t>(isNumber ? wanted : usual);
+    constexpr std::size_t usual = 4000;
+    constexpr std::size_t full = 100'000;
+    return qEnvironmentVariableIntValue("MOIRE_FULL") == 1 ? full : usual;
 }
 
 std::size_t below(Random& random, std::size_t bound)
