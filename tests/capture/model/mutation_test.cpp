@@ -15,7 +15,7 @@ using namespace moire::capture;
 
 /// Thousands of damaged files: each is either opened, and then everything in it can be loaded, or
 /// refused with a sentence. No crash, no hang, no memory beyond reason. The seed is fixed; set
-/// MOIRE_MUTATIONS for a longer run.
+/// MOIRE_FULL=1 for the long run.
 class MutationTest : public QObject
 {
     Q_OBJECT
