@@ -3,6 +3,8 @@
 
 #include "core/report/map_figure.h"
 
+#include "core/base/shortened.h"
+#include "core/base/text.h"
 #include "core/report/map_hover.h"
 #include "core/report/markup.h"
 #include "core/report/number.h"
@@ -21,7 +23,9 @@ constexpr double right = 8;
 constexpr double top = 8;
 constexpr double narrowLabels = 96;   ///< "layer 31"
 constexpr double nameCharacter = 6.7; ///< of a tap's name, monospaced
-constexpr double labelStep = 15;      ///< least distance of two labels
+constexpr double nameMargin = 16;
+constexpr std::size_t mostOfName = 57; ///< of its characters, so that the map keeps its room
+constexpr double labelStep = 15;       ///< least distance of two labels
 constexpr double axisHeight = 44;
 constexpr double leastCell = 2, mostCell = 16;
 constexpr double leastHeight = 120, mostHeight = 520;
@@ -68,7 +72,8 @@ std::vector<RowLabel> tapLabels(const diff::Report& report)
     for (std::size_t i = 0; i < report.taps.size(); ++i) {
         const diff::TapReport& tap = report.taps[i];
         if (all)
-            labels.push_back({i, escaped(tap.name)});
+            labels.push_back(
+                {i, escaped(base::shortened(base::visibleText(tap.name), mostOfName))});
         else if (tap.layer != layer && tap.layer >= 0)
             labels.push_back({i, layerName(tap.layer)});
         layer = tap.layer;
@@ -81,8 +86,7 @@ double widthOf(const std::vector<RowLabel>& labels)
     std::size_t longest = 0;
     for (const RowLabel& label : labels)
         longest = std::max(longest, label.text.size());
-    constexpr double mostWidth = 400;
-    return std::min(mostWidth, 16 + nameCharacter * static_cast<double>(longest));
+    return nameMargin + nameCharacter * static_cast<double>(std::min(longest, mostOfName));
 }
 
 /// The smallest of 1, 2, 5, 10, 20, … that is at least `least`.

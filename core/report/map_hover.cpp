@@ -3,6 +3,7 @@
 
 #include "core/report/map_hover.h"
 
+#include "core/base/shortened.h"
 #include "core/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,12 @@ using nlohmann::json;
 constexpr std::size_t mostNames = 1500;
 constexpr std::size_t mostSamples = 1000;
 constexpr std::size_t mostRuns = 4000;
+constexpr std::size_t mostOfName = 120;
+
+std::string shownName(const std::string& name)
+{
+    return base::shortened(base::visibleText(name), mostOfName);
+}
 
 /// As JSON inside a script element: nothing in it can end the element.
 std::string embedded(const json& value)
@@ -61,10 +68,10 @@ std::string mapHover(const PooledMap& map, const MapColumns& columns,
     data["quantity"] = quantity;
     for (const std::string& name : rowNames)
         if (rowNames.size() <= mostNames)
-            data["names"].push_back(base::visibleText(name));
+            data["names"].push_back(shownName(name));
     if (columns.groups.size() <= mostSamples)
         for (const MapColumns::Group& group : columns.groups)
-            data["samples"].push_back({group.begin, base::visibleText(group.sample)});
+            data["samples"].push_back({group.begin, shownName(group.sample)});
     data["positions"] = positionRuns(columns);
     for (const Theme theme : {Theme::Light, Theme::Dark}) {
         const auto palette = paletteOf(theme);

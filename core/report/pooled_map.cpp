@@ -3,6 +3,7 @@
 
 #include "core/report/pooled_map.h"
 
+#include "core/report/first_kinds.h"
 #include "core/report/number.h"
 
 #include <algorithm>
@@ -143,9 +144,10 @@ MapColumns mapColumns(const diff::Report& report, const trace::Run& reference,
     const auto afterReference = rowsAfterSplit(report, reference, &diff::SampleReport::reference);
     const auto afterTarget = rowsAfterSplit(report, target, &diff::SampleReport::target);
     MapColumns columns;
+    const std::vector<std::string> names = sampleTexts(report);
     std::size_t pair = 0;
     for (std::size_t i = 0; i < report.samples.size(); ++i) {
-        MapColumns::Group group{report.samples[i].id, columns.pairs.size(), 0};
+        MapColumns::Group group{names[i], columns.pairs.size(), 0};
         const diff::SampleReport& sample = report.samples[i];
         for (std::uint64_t n = 0; n < sample.rowsCompared && pair < report.rows.size(); ++n) {
             columns.positions.push_back(report.rows[pair].position);

@@ -237,6 +237,8 @@ class Odd(Case):
         self.assertEqual([line[2:6].strip() for line in text.split("\n")[1:4]], ["q", "q#1", ""])
         page = run(*pair("odd"), "--format", "html").stdout.decode()
         self.assertIn(">q#1</th>", page)
+        self.assertIn(">q#1</text>", page)
+        self.assertIn("n" * 56 + "…</text>", page)
         self.assertEqual(run("show", "odd.ref.moire", "/0/lm_head.out").returncode, 0)
         self.assertEqual(run("show", *pair("odd"), "q#1/0/lm_head.out").returncode, 0)
 
