@@ -134,7 +134,7 @@ class Task(CaptureCase):
         self.assertEqual({s["prediction"] for s in samples_of(scored)}, {""})
         measures = json.loads(self.call(DIFF, chat, scored, "--format", "json").stdout)["measures"]
         self.assertIsNone(measures["J1"]["value"])
-        self.assertIn("no prediction", measures["J1"]["why_null"])
+        self.assertIn("predictions", measures["J1"]["why_null"])
 
     def test_bad_tasks(self):
         def task(kind, name, content):
