@@ -65,6 +65,11 @@ Result<std::string> folderOf(ExportArguments& given)
         folder = *asked;
         given.options.format = format;
     }
+    if (formats == 1 && folder == "-")
+        return Error{Errc::Invalid,
+                     "several files cannot go to the standard output",
+                     {},
+                     "Name a folder, or ./- for one of that name"};
     if (formats == 1)
         return folder;
     return Error{Errc::Invalid,

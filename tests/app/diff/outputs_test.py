@@ -40,6 +40,10 @@ class Places(Case):
         self.assertEqual(run("matrix", *pair("bf16"), "-o", "-").stdout, run("matrix", *pair("bf16")).stdout)
         self.assertFalse((FOLDER / "-").exists())
 
+    def test_a_folder_is_no_standard_output(self):
+        for form in ("--npy", "--csv", "--safetensors"):
+            self.trouble("export", "info.moire", form, "-", says="standard output")
+
     def test_appends_where_the_shell_does(self):
         log = self.folder / "log"
         log.write_bytes(b"before\n")
