@@ -59,16 +59,22 @@ void matchRouters(const Run& reference, const Run& target, const std::vector<std
 {
     const auto& ours = reference.header().routers;
     const auto& theirs = target.header().routers;
+    AlignmentSummary& summary = alignment.summary;
+    std::vector<bool> met(theirs.size(), false);
     for (std::size_t i = 0; i < ours.size(); ++i) {
         if (!passes(patterns, tapNameOf(ours[i])))
             continue;
-        const auto found =
-            std::find_if(theirs.begin(), theirs.end(), [&](const trace::RouterLayer& r) {
-                return hubName(r.module) == hubName(ours[i].module);
-            });
-        if (found == theirs.end())
+        auto found = theirs.begin();
+        while (found != theirs.end()
+               && (met[static_cast<std::size_t>(found - theirs.begin())]
+                   || hubName(found->module) != hubName(ours[i].module)))
+            ++found;
+        if (found == theirs.end()) {
+            summary.routersOnlyReference.push_back(ours[i].module);
             continue;
+        }
         if (found->experts != ours[i].experts || found->chosen != ours[i].chosen) {
+            summary.routersOnlyReference.push_back(ours[i].module);
             alignment.summary.remarks.push_back(
                 "Router " + ours[i].module + " chooses " + std::to_string(ours[i].chosen) + " of "
                 + std::to_string(ours[i].experts) + " experts in the reference and "
@@ -76,8 +82,42 @@ void matchRouters(const Run& reference, const Run& target, const std::vector<std
                 + " in the target: its routing is not compared");
             continue;
         }
-        alignment.routers.emplace_back(i, static_cast<std::size_t>(found - theirs.begin()));
+        const auto place = static_cast<std::size_t>(found - theirs.begin());
+        met[place] = true;
+        alignment.routers.emplace_back(i, place);
     }
+    for (std::size_t i = 0; i < theirs.size(); ++i)
+        if (!met[i] && passes(patterns, tapNameOf(theirs[i])))
+            summary.routersOnlyTarget.push_back(theirs[i].module);
+}
+
+/// Top-K tables of one run alone: the logits of a run that did not tap them.
+void listLoneTables(const Run& reference, const Run& target,
+                    const std::vector<std::string>& patterns, AlignmentSummary& summary)
+{
+    const auto alone = [&](const Run& run, const Run& other) {
+        return run.header().logits.vocabulary > 0 && other.header().logits.vocabulary == 0
+               && !run.findTap(trace::headTapName) && !other.findTap(trace::headTapName)
+               && passes(patterns, trace::headTapName);
+    };
+    if (alone(reference, target))
+        summary.tapsOnlyReference.emplace_back(trace::headTapName);
+    if (alone(target, reference))
+        summary.tapsOnlyTarget.emplace_back(trace::headTapName);
+}
+
+/// Why no row has a counterpart although rows of both stand in samples that do.
+std::string whyNoRow(const Alignment& alignment)
+{
+    const auto differsAt0 = [](const Alignment::SamplePair& pair) { return pair.split == 0U; };
+    if (std::any_of(alignment.samples.begin(), alignment.samples.end(), differsAt0))
+        return "no row of the runs stands for the same tokens: the prompts differ from the first "
+               "token on";
+    if (alignment.summary.tokenisedDifferently > 0)
+        return "no row of the runs stands for the same tokens: the text is tokenised differently "
+               "throughout";
+    return "no row of the runs stands for the same tokens: what was recorded lies behind the first "
+           "token that differs";
 }
 
 Result<void> checkCommonGround(const Run& reference, const Run& target, const Alignment& alignment)
@@ -99,10 +139,8 @@ Result<void> checkCommonGround(const Run& reference, const Run& target, const Al
         return {};
     if (alignment.summary.rowsNotComparableReference + alignment.summary.rowsNotComparableTarget
         > 0)
-        return Error{Errc::Incomparable,
-                     "no row of the runs stands for the same tokens: the prompts differ from the "
-                     "first token on",
-                     place, "Capture both with the same prompts and tokenizer"};
+        return Error{Errc::Incomparable, whyNoRow(alignment), place,
+                     "Capture both with the same prompts and tokenizer"};
     return Error{Errc::Incomparable, "the runs have no row in common", place,
                  "Compare captures in which the same positions were recorded"};
 }
@@ -130,6 +168,7 @@ Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
     if (auto matched = matchTaps(reference, target, options, alignment); !matched)
         return matched.error();
     matchRouters(reference, target, options.tapPatterns, alignment);
+    listLoneTables(reference, target, options.tapPatterns, alignment.summary);
     alignment.comparesLogits = reference.header().logits.vocabulary > 0
                                && target.header().logits.vocabulary > 0
                                && passes(options.tapPatterns, trace::headTapName);

@@ -59,7 +59,8 @@ struct AlignmentOptions
 /// including that position are equal; by the bytes of the text where the tokenizers differ or a
 /// prompt was tokenised again; from a manual point on as long as the tokens are equal. Taps by
 /// mapping, name, other engines' names, and slices of fused projections. Errors: Invalid for a
-/// pattern, a mapping or a point that meets nothing; Incomparable when no row or no tap aligns.
+/// pattern, a mapping or a point that meets nothing; Damaged for a row at a position without a
+/// token; Incomparable when no row or no tap aligns.
 Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
                         const AlignmentOptions& options);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace moire::diff {
 
@@ -28,6 +29,8 @@ TokenBlock commonStretch(Tokens reference, Tokens target, std::size_t i, std::si
     std::size_t p = i + 1;
     std::size_t q = j + 1;
     TokenBlock block{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), 0, 0, false};
+    if (ours.empty() || theirs.empty())
+        return block;
     while (true) {
         // What has been compared goes, so that a long stretch costs no more than its bytes.
         const std::size_t common = std::min(ours.size(), theirs.size());
@@ -61,6 +64,16 @@ void addEqual(std::size_t i, std::size_t j, std::vector<TokenBlock>& blocks)
         }
     }
     blocks.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), 1, 1, true});
+}
+
+/// Tokens at (i, j) of which at least one stands for no text at all, and which therefore have no
+/// counterpart: (1, 0), (0, 1), or (1, 1) where two vocabularies mark the same place; else (0, 0).
+std::pair<std::uint32_t, std::uint32_t>
+withoutText(const trace::Token& ours, const trace::Token& theirs, Vocabulary vocabulary)
+{
+    if (ours.bytes.empty() && theirs.bytes.empty())
+        return vocabulary == Vocabulary::Other ? std::pair(1U, 1U) : std::pair(0U, 0U);
+    return {ours.bytes.empty() ? 1U : 0U, theirs.bytes.empty() ? 1U : 0U};
 }
 
 /// "<s>", "[CLS]", or nothing at all: a mark that the text itself does not hold.
@@ -107,8 +120,11 @@ TokenAlignment alignBytes(std::span<const trace::Token> reference,
             addEqual(i++, j++, alignment.blocks);
             continue;
         }
-        const TokenBlock block = commonStretch(reference, target, i, j);
-        if (block.referenceLength == 0) {
+        TokenBlock block = commonStretch(reference, target, i, j);
+        if (block.referenceLength == 0)
+            std::tie(block.referenceLength, block.targetLength) =
+                withoutText(reference[i], target[j], vocabulary);
+        if (block.referenceLength + block.targetLength == 0) {
             alignment.split = static_cast<std::uint32_t>(i);
             alignment.targetSplit = static_cast<std::uint32_t>(j);
             return alignment;

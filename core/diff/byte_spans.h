@@ -21,8 +21,9 @@ enum class Vocabulary
 /// tokenizers, and for text that was tokenised again. Tokens meet where they begin and end at the
 /// same byte of the same text; what lies between two such places is a block with sameTokens =
 /// false. `split` is the first token of the reference whose text is not the target's. A
-/// special token that begins one side only, or is another on the other, is such a block too. Tokens
-/// without bytes on both sides meet when their ids are equal.
+/// special token that begins one side only, or is another on the other, is such a block too, and so
+/// is a token without bytes that has no counterpart. Tokens without bytes on both sides meet when
+/// their ids are equal.
 TokenAlignment alignBytes(std::span<const trace::Token> reference,
                           std::span<const trace::Token> target, Vocabulary vocabulary);
 

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/diff/cause_evidence.h"
 #include "core/diff/noise_floor.h"
+#include "core/diff/tolerance_check.h"
 
 #include <algorithm>
 #include <array>
@@ -326,6 +327,11 @@ void CauseFinder::noise()
     if (m_report.first.floor)
         add("noise floor",
             "The difference exceeds the noise floor, first at " + siteText(*m_report.first.floor),
+            {"Repeat: " + repeat}, false);
+    else if (const std::uint64_t open = sitesWithoutFloor(m_view); open > 0)
+        add("noise floor",
+            "Where the repeat tells a noise floor, nothing exceeds it; of " + countOf(open, "site")
+                + " that " + (open == 1 ? "differs" : "differ") + " it tells none",
             {"Repeat: " + repeat}, false);
     else
         add("noise floor",

@@ -158,7 +158,9 @@ private:
                                                            + numberText(*share / 100));
         const auto bound = sizeOf(rest);
         if (!bound)
-            return trouble("needs a number that is not negative", "Write for instance " + example);
+            return trouble("needs a number from 0 on that is finite and no smaller than fp64 can "
+                           "hold",
+                           "Write for instance " + example);
         if (comparator.sign == ">=" && *bound > 1)
             return trouble("asks for a share above 1", "Shares run from 0 to 1: 0.99 is 99 %");
         if (comparator.kind == Criterion::Kind::Ulp && *bound != std::floor(*bound))

@@ -3,6 +3,8 @@
 
 #include "core/diff/element_histograms.h"
 
+#include "core/numeric/element_pair.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,14 +33,16 @@ void countAbsolute(const Elements& row, statistics::LogHistogram& counts)
 {
     std::uint64_t zeros = 0;
     for (std::size_t i = 0; i < row.width; ++i) {
-        const double r = numeric::toDouble(numeric::bitsAt(row.reference, row.referenceType, i),
-                                           row.referenceType);
-        const double t =
-            numeric::toDouble(numeric::bitsAt(row.target, row.targetType, i), row.targetType);
-        if (r == t && std::isfinite(r))
+        const std::uint64_t a = numeric::bitsAt(row.reference, row.referenceType, i);
+        const std::uint64_t b = numeric::bitsAt(row.target, row.targetType, i);
+        if (!std::isfinite(numeric::toDouble(a, row.referenceType))
+            || !std::isfinite(numeric::toDouble(b, row.targetType)))
+            continue;
+        const double d = numeric::elementDifference(a, row.referenceType, b, row.targetType);
+        if (d == 0)
             ++zeros;
-        else if (std::isfinite(r) && std::isfinite(t))
-            counts.add(t - r);
+        else
+            counts.add(d);
     }
     if (zeros > 0)
         counts.addToBin(0, zeros);

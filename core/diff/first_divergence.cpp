@@ -249,6 +249,18 @@ Divergence atRouter(const FoldView& view, std::size_t row, const trace::RouterLa
     return divergence;
 }
 
+/// What became of an expert; padding stands for none.
+std::string expertsText(std::optional<std::int32_t> gone, std::optional<std::int32_t> come)
+{
+    if (gone && come)
+        return "expert " + std::to_string(*come) + " for expert " + std::to_string(*gone);
+    if (gone)
+        return "expert " + std::to_string(*gone) + " is no longer chosen, and none in its place";
+    if (come)
+        return "expert " + std::to_string(*come) + " is chosen too";
+    return "an expert is chosen twice on one side";
+}
+
 std::optional<Divergence> firstExperts(const FoldView& view)
 {
     for (std::size_t row = 0; row < view.records.size(); ++row) {
@@ -267,9 +279,7 @@ std::optional<Divergence> firstExperts(const FoldView& view)
             divergence.referenceValue = *gone;
         if (come)
             divergence.targetValue = *come;
-        divergence.note = "expert " + (come ? std::to_string(*come) : std::string("none"))
-                          + " for expert " + (gone ? std::to_string(*gone) : std::string("none"))
-                          + divergence.note;
+        divergence.note = expertsText(gone, come) + divergence.note;
         return divergence;
     }
     return std::nullopt;

@@ -36,6 +36,7 @@ struct ElementPair
     std::uint32_t element = 0;
     std::uint64_t referenceBits = 0, targetBits = 0;
     double referenceValue = 0, targetValue = 0;
+    double difference = 0; ///< target − reference; NaN where that is none
     std::optional<std::uint64_t> ulps;
     bool chosen = true; ///< false: of an expert that the target did not choose, which has no value
 };

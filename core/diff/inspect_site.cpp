@@ -46,6 +46,7 @@ ElementPair elementOf(const SiteValues& values, std::uint32_t element)
     pair.targetBits = bits.value_or(0);
     pair.targetValue =
         values.targetValue(element).value_or(std::numeric_limits<double>::quiet_NaN());
+    pair.difference = values.difference(element).value_or(std::numeric_limits<double>::quiet_NaN());
     if (bits && values.sameType())
         pair.ulps = numeric::ulpDistance(pair.referenceBits, *bits, values.referenceType());
     return pair;
@@ -57,8 +58,7 @@ std::vector<ElementPair> worstElements(const SiteValues& values, std::size_t cou
     for (std::uint32_t i = 0; i < values.width(); ++i) {
         if (!values.differs(i))
             continue;
-        const auto target = values.targetValue(i);
-        const double distance = target ? std::fabs(*target - values.referenceValue(i)) : -1;
+        const double distance = std::fabs(values.difference(i).value_or(-1));
         all.push_back({values.classDiffers(i), std::isnan(distance) ? -1 : distance, i});
     }
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(count, all.size()));

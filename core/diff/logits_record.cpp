@@ -167,6 +167,8 @@ void compareRankings(const Ranking& reference, const Ranking& target, std::int32
     addRankings({reference.top, reference.all, reference.logSumExp},
                 {target.top, target.all, target.logSumExp}, record);
     if (reference.top.size() >= 2) {
+        record.directionMissed =
+            !target.valueOf(reference.top[0].id) || !target.valueOf(reference.top[1].id);
         const auto change = [&](std::size_t j) {
             return finiteDifference(target.valueOf(reference.top[j].id),
                                     static_cast<double>(reference.top[j].value));
@@ -181,9 +183,11 @@ void compareRankings(const Ranking& reference, const Ranking& target, std::int32
                 ulpsBetween(reference.top[0].value, static_cast<float>(*other), reference.dtype);
     }
     if (claimed >= 0
-        && (target.all.empty() || static_cast<std::size_t>(claimed) < target.all.size()))
-        record.claimedMargin =
-            finiteDifference(static_cast<double>(target.top[0].value), target.valueOf(claimed));
+        && (target.all.empty() || static_cast<std::size_t>(claimed) < target.all.size())) {
+        const auto value = target.valueOf(claimed);
+        record.claimMissed = !value;
+        record.claimedMargin = finiteDifference(static_cast<double>(target.top[0].value), value);
+    }
 }
 
 /// A2, A5, B3 and B7.

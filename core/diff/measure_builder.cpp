@@ -108,15 +108,21 @@ Measure named(std::string_view id, std::string why)
     return measure;
 }
 
-void setValue(Measure& measure, double value)
+void setValue(Measure& measure, double value, std::string_view why)
 {
     if (std::isfinite(value)) {
         measure.value = value;
         measure.whyNull.clear();
     } else {
         measure.value.reset();
-        measure.whyNull = "not a finite number: what it is divided by is zero";
+        measure.whyNull = why;
     }
+}
+
+void setParameter(Measure& measure, const char* key, double value)
+{
+    if (std::isfinite(value))
+        measure.parameters[key] = value;
 }
 
 void setRatio(Measure& measure, const FoldView& view, const Terms& terms, RatioForm form)
@@ -129,8 +135,9 @@ void setRatio(Measure& measure, const FoldView& view, const Terms& terms, RatioF
     }
     if (terms.empty())
         return;
-    setValue(measure, finished(form, numerator, denominator));
-    if (measure.n == 0)
+    setValue(measure, finished(form, numerator, denominator),
+             denominator == 0 ? whyZeroDivisor : whyOverflow);
+    if (measure.n == 0 && std::isfinite(denominator))
         measure.n = static_cast<std::uint64_t>(denominator);
     measure.form = form;
     if (isWhole(view))

@@ -44,9 +44,17 @@ double percent(double numerator, double denominator);
 /// A measure with the catalogue's words and no value yet. `why` stands until a value is set.
 Measure named(std::string_view id, std::string why = {});
 
+/// Why a number is none: its sums, or itself.
+inline constexpr std::string_view whyOverflow =
+    "not a finite number: its sums are larger than fp64 can hold";
+inline constexpr std::string_view whyZeroDivisor =
+    "not a finite number: what it is divided by is zero";
+
 /// Sets value and clears whyNull, unless the value is not a number: then value stays absent and
-/// whyNull says so. A report never holds NaN or an infinity as a number.
-void setValue(Measure& measure, double value);
+/// whyNull says why. A report never holds NaN or an infinity as a number.
+void setValue(Measure& measure, double value, std::string_view why = whyZeroDivisor);
+/// Sets a parameter where it is a finite number.
+void setParameter(Measure& measure, const char* key, double value);
 
 /// Ratio of sums over all terms, in row order; n is set to the sum of denominators unless given.
 /// Where the view is the whole comparison, what each sample adds is kept for the interval.

@@ -7,6 +7,7 @@
 #include "core/diff/report.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The measures of METRICS.md, one function a group. Each appends its measures over the view's
@@ -58,6 +59,9 @@ void addSampleMeasures(const FoldView& view, Measures& measures);
 
 /// Why values could not be compared, as a whyNull.
 std::string whyNoValues(const FoldView& view);
+inline constexpr std::string_view whyNothingFinite = "no element is finite on both sides";
+/// Why a measure from top-K tables has no value.
+inline constexpr const char* whyTableMisses = "in some row a table misses what it takes";
 /// Why nothing is known of the logits at all.
 std::string whyNoLogits(const FoldView& view);
 

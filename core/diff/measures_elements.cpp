@@ -19,8 +19,9 @@ struct Collected
     RowValues maxUlp, maxAbs, relativeL2, oneMinusCosine;
     double sumUlp = 0, sumAbs = 0;
     std::uint64_t elements = 0, finite = 0, rows = 0;
-    Site total;           ///< sums over all rows
-    bool complete = true; ///< every row's values are known, or equal by digest
+    std::uint64_t distances = 0; ///< elements that are a number on both sides
+    Site total;                  ///< sums over all rows
+    bool complete = true;        ///< every row's values are known, or equal by digest
 };
 
 void addSums(const Site& site, Site& total)
@@ -30,18 +31,48 @@ void addSums(const Site& site, Site& total)
     total.targetSquares += site.targetSquares;
 }
 
-void collectValues(std::size_t row, const Site& site, Collected& c)
+/// The cells of a tap pair's class matrix that are not (normal, normal).
+std::pair<std::vector<ClassCell>::const_iterator, std::vector<ClassCell>::const_iterator>
+cellsOf(const RowRecord& record, std::size_t tapPair)
 {
+    return std::equal_range(record.classes.begin(), record.classes.end(),
+                            ClassCell{static_cast<std::uint32_t>(tapPair), 0, 0},
+                            [](const ClassCell& a, const ClassCell& b) { return a.tap < b.tap; });
+}
+
+/// How many elements of a site have no distance in last places: NaN on a side, or no counterpart.
+std::uint64_t withoutDistance(const RowRecord& record, std::size_t tapPair)
+{
+    constexpr std::size_t classes = numeric::valueClassCount;
+    constexpr auto nan = static_cast<std::size_t>(numeric::ValueClass::NaN);
+    std::uint64_t count = 0;
+    const auto [begin, end] = cellsOf(record, tapPair);
+    for (auto cell = begin; cell != end; ++cell)
+        if (cell->cell == withoutCounterpart || cell->cell / classes == nan
+            || cell->cell % classes == nan)
+            count += cell->count;
+    return count;
+}
+
+/// A row without a finite element, or without a number, has no distance: it is missing, not 0.
+void collectValues(std::size_t row, const RowRecord& record, std::size_t tapPair, Collected& c)
+{
+    const Site& site = record.sites[tapPair];
+    c.squares.push_back({row, site.sumSquares, static_cast<double>(site.finite)});
+    const std::uint64_t distances = site.elements - withoutDistance(record, tapPair);
+    c.distances += distances;
     c.sumUlp += static_cast<double>(site.sumUlp);
+    if (distances > 0)
+        c.maxUlp.push_back({row, static_cast<double>(site.maxUlp), -1});
+    if (site.finite == 0)
+        return;
     c.sumAbs += site.sumAbs;
     c.finite += site.finite;
-    c.squares.push_back({row, site.sumSquares, static_cast<double>(site.finite)});
     c.relative.push_back({row, site.sumSquares, site.referenceSquares});
     addSums(site, c.total);
     const std::int64_t worst = site.classChanges == 0 && site.unequal > 0
                                    ? static_cast<std::int64_t>(site.worstElement)
                                    : -1;
-    c.maxUlp.push_back({row, static_cast<double>(site.maxUlp), -1});
     c.maxAbs.push_back({row, site.maxAbs, worst});
     if (const double value = site.relativeL2(); std::isfinite(value))
         c.relativeL2.push_back({row, value});
@@ -67,7 +98,7 @@ Collected collect(const FoldView& view, std::size_t tapPair)
         c.equal.push_back({row, elements - unequal, elements});
         c.unequal.push_back({row, unequal, elements});
         if (site.valuesCompared)
-            collectValues(row, site, c);
+            collectValues(row, record, tapPair, c);
     });
     return c;
 }
@@ -84,10 +115,7 @@ Measure classMatrix(const FoldView& view, std::size_t tapPair, const Collected& 
     std::uint64_t changed = 0;
     std::uint64_t alone = 0;
     view.forEachRow([&](std::size_t, const RowRecord& record) {
-        const auto [begin, end] =
-            std::equal_range(record.classes.begin(), record.classes.end(),
-                             ClassCell{static_cast<std::uint32_t>(tapPair), 0, 0},
-                             [](const ClassCell& a, const ClassCell& b) { return a.tap < b.tap; });
+        const auto [begin, end] = cellsOf(record, tapPair);
         for (auto cell = begin; cell != end; ++cell) {
             if (cell->cell == withoutCounterpart) {
                 alone += cell->count;
@@ -126,10 +154,13 @@ void addBitwise(const FoldView& view, std::size_t tapPair, const Collected& c, D
     }
     if (sameType)
         setRatio(digests, view, c.digestEqual, RatioForm::Percent);
-    if (sameType && c.maxUlp.size() == c.rows && c.rows > 0) {
-        ulps.n = c.elements;
+    const bool known = sameType && c.squares.size() == c.rows && c.rows > 0;
+    if (known && c.distances == 0) {
+        ulps.whyNull = "no element is a number on both sides";
+    } else if (known) {
+        ulps.n = c.distances;
         setLargest(ulps, view, c.maxUlp, view.tap(tapPair).name, Curve::None);
-        ulps.parameters["mean"] = c.sumUlp / static_cast<double>(c.elements);
+        ulps.parameters["mean"] = c.sumUlp / static_cast<double>(c.distances);
         if (detail == Detail::Short)
             ulps.percentiles.clear();
     }
@@ -145,7 +176,11 @@ void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c
     std::array<Measure, 4> made{named("B1", why), named("B2", why), named("B4", why),
                                 named("B5", why)};
     auto& [square, largest, relative, cosine] = made;
-    if (c.squares.size() == c.rows && c.rows > 0) {
+    const bool known = c.squares.size() == c.rows && c.rows > 0;
+    if (known && c.finite == 0) {
+        for (Measure& measure : made)
+            measure.whyNull = whyNothingFinite;
+    } else if (known) {
         const Curve curve = detail == Detail::Full ? Curve::ByPosition : Curve::None;
         for (Measure& measure : made)
             measure.n = c.finite;
@@ -153,13 +188,13 @@ void addDifference(const FoldView& view, std::size_t tapPair, const Collected& c
         if (square.value)
             square.parameters["rmse"] = std::sqrt(*square.value);
         setLargest(largest, view, c.maxAbs, name, curve);
-        if (c.finite > 0)
-            largest.parameters["mean"] = c.sumAbs / static_cast<double>(c.finite);
-        else
-            largest = named("B2", "no element is finite on both sides");
+        setParameter(largest, "mean", c.sumAbs / static_cast<double>(c.finite));
         setRatio(relative, view, c.relative, RatioForm::Root);
         setPercentiles(relative, view, c.relativeL2, name);
-        setValue(cosine, c.total.oneMinusCosine());
+        setValue(cosine, c.total.oneMinusCosine(),
+                 c.total.referenceSquares == 0 || c.total.targetSquares == 0
+                     ? "one side is zero throughout"
+                     : whyOverflow);
         setPercentiles(cosine, view, c.oneMinusCosine, name);
         if (detail == Detail::Full) {
             setPositions(square, view, c.squares, RatioForm::Quotient);
@@ -188,7 +223,9 @@ std::string whyNoValues(const FoldView& view)
     if (view.target.header().level != trace::Level::Full)
         return "the target holds no values (level "
                + std::string(nameOf(view.target.header().level)) + ")";
-    return "no row was compared";
+    bool any = false;
+    view.forEachRow([&](std::size_t, const RowRecord&) { any = true; });
+    return any ? std::string(whyNothingFinite) : "no row was compared";
 }
 
 std::string whyNoLogits(const FoldView& view)

@@ -15,7 +15,7 @@ namespace {
 struct LayerSums
 {
     Site sums;
-    double elements = 0, equal = 0, maxAbs = 0, maxUlp = 0;
+    double elements = 0, finite = 0, equal = 0, maxAbs = 0, maxUlp = 0;
     bool sameType = true;
 
     void add(const Site& site)
@@ -23,6 +23,7 @@ struct LayerSums
         sums.sumSquares += site.sumSquares;
         sums.referenceSquares += site.referenceSquares;
         sums.targetSquares += site.targetSquares;
+        finite += site.finite;
         elements += site.elements;
         equal += static_cast<double>(site.elements - site.unequal);
         maxAbs = std::max(maxAbs, site.maxAbs);
@@ -93,14 +94,20 @@ Measure byLayer(const FoldView& view, std::string_view id, trace::TapKind kind)
         });
         all.sameType = all.sameType && tap.dtype == view.targetTap(tapPair).dtype;
         const double value = layer.sums.relativeL2();
-        if (layer.elements > 0 && std::isfinite(value))
+        if (layer.finite > 0 && std::isfinite(value))
             measure.byLayer[tap.layer] = value;
     }
     if (!found)
         measure.whyNull = "no such tap of a layer is compared";
     if (measure.n == 0)
         return measure;
-    setValue(measure, all.sums.relativeL2());
+    if (all.finite == 0) {
+        measure.n = 0;
+        measure.whyNull = whyNothingFinite;
+        return measure;
+    }
+    setValue(measure, all.sums.relativeL2(),
+             all.sums.referenceSquares == 0 ? whyZeroDivisor : whyOverflow);
     if (const double cosine = all.sums.oneMinusCosine(); std::isfinite(cosine))
         measure.parameters["one_minus_cosine"] = cosine;
     measure.parameters["max_abs"] = all.maxAbs;

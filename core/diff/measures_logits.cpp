@@ -108,7 +108,9 @@ void addShifts(const FoldView& view, Measures& measures)
         squares.push_back({row, logits.centredSquares, counted(site)});
         weights.push_back({row, logits.sums.weightedVariance});
     });
+    bool missed = false;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        missed = missed || record.logits.directionMissed;
         if (record.logits.directionalError)
             directions.push_back({row, *record.logits.directionalError});
     });
@@ -117,7 +119,10 @@ void addShifts(const FoldView& view, Measures& measures)
     setPositions(shift, view, shifts, RatioForm::Quotient);
     setRatio(centred, view, squares, RatioForm::Quotient);
     setMean(weighted, view, weights, headName, Curve::ByPosition);
-    setMean(directional, view, directions, headName, Curve::None);
+    if (missed)
+        directional.whyNull = whyTableMisses;
+    else
+        setMean(directional, view, directions, headName, Curve::None);
     if (directional.value) {
         double sum = 0;
         std::vector<double> sizes;

@@ -233,11 +233,15 @@ void addPredictedFlips(const FoldView& view, const std::vector<Margin>& margins,
 {
     Measure predicted = named("F6", whyNoLogits(view));
     std::vector<double> errors;
+    bool missed = false;
     view.forEachRow([&](std::size_t, const RowRecord& record) {
+        missed = missed || record.logits.directionMissed;
         if (record.logits.directionalError)
             errors.push_back(*record.logits.directionalError);
     });
-    if (!errors.empty() && !margins.empty()) {
+    if (missed) {
+        predicted.whyNull = whyTableMisses;
+    } else if (!errors.empty() && !margins.empty()) {
         const double deviation = robustDeviation(std::move(errors));
         double expected = 0;
         double observed = 0;
@@ -272,11 +276,16 @@ void addMarginMeasures(const FoldView& view, Measures& measures)
     addPredictedFlips(view, rowMargins, measures);
     Measure claimed = named("F7", "no response token was scored");
     RowValues margins;
+    bool missed = false;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        missed = missed || record.logits.claimMissed;
         if (record.logits.claimedMargin)
             margins.push_back({row, *record.logits.claimedMargin});
     });
-    setMean(claimed, view, margins, headName, Curve::None);
+    if (missed)
+        claimed.whyNull = whyTableMisses;
+    else
+        setMean(claimed, view, margins, headName, Curve::None);
     measures.push_back(std::move(claimed));
 
     // Greedy free runs only: then the emitted token is a claim about the logits.

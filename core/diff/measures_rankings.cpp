@@ -64,7 +64,7 @@ void setKnownMean(Measure& measure, const FoldView& view, Quantity of)
     if (complete)
         setMean(measure, view, values, headName, Curve::None);
     else if (!values.empty())
-        measure.whyNull = "in some row a table misses what it takes";
+        measure.whyNull = whyTableMisses;
 }
 
 void addRankAgreement(const FoldView& view, std::size_t sizeAt, Measures& measures)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/edit_distance.h"
+#include "core/diff/free_run.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
 #include "core/diff/statistics/proportion.h"
@@ -75,13 +76,9 @@ std::vector<Responses> responsesOf(const FoldView& view)
 /// Empty when both runs chose their own tokens.
 std::string whyNoFreeRun(const FoldView& view)
 {
-    const auto given = [](const trace::Run& run) {
-        const std::string replay = run.header().environment.text(trace::env::replay);
-        return !replay.empty() && replay != "free";
-    };
-    if (given(view.target))
+    if (!choseOwnTokens(view.target))
         return "the target scored given tokens; it did not choose its own";
-    if (given(view.reference))
+    if (!choseOwnTokens(view.reference))
         return "the reference scored given tokens; it did not choose its own";
     return {};
 }

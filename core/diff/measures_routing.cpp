@@ -178,7 +178,9 @@ void addGates(const FoldView& view, const std::string& why, Measures& measures)
                   }));
     Measure gate = overSlots(view, "H7", why, RatioForm::Quotient, Curve::None,
                              [](std::size_t row, const RouteRecord& route) {
-                                 return Term{row, route.gateDistance, 1};
+                                 return std::isfinite(route.gateDistance)
+                                            ? Term{row, route.gateDistance, 1}
+                                            : Term{row, 0, 0}; // a weight is no number
                              });
     double kl = 0;
     double known = 0;

@@ -34,16 +34,18 @@ Cached cachedBy(const trace::Tap& tap)
 struct Squares
 {
     double difference = 0, reference = 0;
+    bool any = false; ///< an element is finite on both sides
 
     void add(const Site& site)
     {
+        any = any || site.finite > 0;
         difference += site.sumSquares;
         reference += site.referenceSquares;
     }
     std::optional<double> relative() const
     {
         const double value = finished(RatioForm::Root, difference, reference);
-        return std::isfinite(value) ? std::optional(value) : std::nullopt;
+        return any && std::isfinite(value) ? std::optional(value) : std::nullopt;
     }
 };
 
@@ -64,17 +66,15 @@ Measure cacheDrift(const FoldView& view)
     std::map<Cached, Squares> kinds;
     view.forEachRow([&](std::size_t row, const RowRecord& record) {
         Squares own;
-        bool any = false;
         for (std::size_t tap = 0; tap < parts.size(); ++tap) {
             const Site& site = record.sites[tap];
             if (parts[tap] == Cached::Neither || !site.valuesCompared)
                 continue;
-            any = true;
             own.add(site);
             layers[view.tap(tap).layer].add(site);
             kinds[parts[tap]].add(site);
         }
-        if (any)
+        if (own.any)
             terms.push_back({row, own.difference, own.reference});
     });
     drift.n = terms.size();
@@ -119,7 +119,7 @@ Measure constructionGap(const FoldView& view)
         if (inSteps(view.reference.row(pair.reference)) == inSteps(view.target.row(pair.target)))
             return;
         ++rows;
-        if (!view.head || !record.sites[*view.head].valuesCompared)
+        if (!view.head || record.sites[*view.head].finite == 0)
             return;
         const Site& site = record.sites[*view.head];
         terms.push_back({row, site.sumSquares, site.referenceSquares});

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/diff/free_run.h"
 #include "core/diff/measure_builder.h"
 #include "core/diff/measures.h"
 #include "core/diff/statistics/agreement.h"
@@ -33,7 +34,7 @@ struct Answer
 bool answersQuestions(const trace::Run& run)
 {
     const auto& samples = run.samples();
-    return run.header().environment.text(trace::env::replay) != "forced"
+    return !scoredGivenTokens(run)
            || std::any_of(samples.begin(), samples.end(),
                           [](const trace::Sample& sample) { return !sample.prediction.empty(); });
 }

@@ -115,6 +115,8 @@ void addTopKMeasures(const FoldView& view, Measures& measures)
     Measure byPosition = named("G7", top.whyNull);
     byPosition.value = top.value;
     byPosition.n = top.n;
+    byPosition.form = top.form;
+    byPosition.bySample = top.bySample;
     byPosition.byPosition = top.byPosition;
     measures.push_back(std::move(byPosition));
     for (std::size_t i = 0; i < topKSizes.size(); ++i) {

@@ -86,7 +86,10 @@ struct AlignmentSummary
 {
     std::uint64_t samples = 0, rows = 0, taps = 0; ///< compared
     std::vector<std::string> samplesOnlyReference, samplesOnlyTarget;
-    std::vector<std::string> tapsOnlyReference, tapsOnlyTarget;
+    std::vector<std::string> tapsOnlyReference, tapsOnlyTarget; ///< "y.out[10:50]": a slice of one
+    std::vector<std::string> routersOnlyReference, routersOnlyTarget; ///< modules
+    /// Samples of which only that run holds the tokens.
+    std::uint64_t tokensOnlyReference = 0, tokensOnlyTarget = 0;
     std::uint64_t rowsOnlyReference = 0, rowsOnlyTarget = 0; ///< no counterpart recorded
     std::uint64_t rowsNotComparableReference = 0, rowsNotComparableTarget = 0; ///< after a split
     std::uint64_t missingReference = 0,
@@ -118,7 +121,9 @@ struct CriterionOutcome
     std::string criterion;     ///< as the profile has it: "ulp<=2"
     std::uint64_t checked = 0; ///< sites, or rows for criteria on rows
     std::uint64_t failed = 0;
-    std::uint64_t undecided = 0; ///< sites that differ by digest and whose values are not there
+    /// Sites that differ by digest and whose values, or whose floor, are not there; 1 where nothing
+    /// was there to check.
+    std::uint64_t undecided = 0;
     std::optional<double> worst; ///< in the criterion's own quantity
     std::string at;              ///< SITE of the worst
 };

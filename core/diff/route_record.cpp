@@ -127,7 +127,7 @@ RouteRecord compareRoutes(const trace::RouterLayer& referenceLayer,
             ++record.logitCount;
         }
         const double moved = std::fabs(weightB[e] - weightA[e]);
-        record.gateDistance += std::isfinite(moved) ? moved : 0.0;
+        record.gateDistance += std::isfinite(moved) ? moved : notKnown;
     }
     const numeric::LogitsSums sums = numeric::compareLogits(
         reference.logits, referenceLayer.logitType, target.logits, targetLayer.logitType,

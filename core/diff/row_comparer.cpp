@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace moire::diff {
@@ -366,6 +367,14 @@ Result<void> RowComparer::compareHead(const RowPair& pair, RowRecord& record)
             return target.error();
         compareTopKTables({*reference, m_reference.header().logits.dtype},
                           {*target, m_target.header().logits.dtype}, claimed, logits);
+        // What the table lacks stands in the row's score where the target has the same next token.
+        const trace::TokenScore score = m_target.row(pair.target).score;
+        if (logits.claimMissed && score.id == claimed && std::isfinite(score.logit)
+            && std::isfinite(target->values[0])) {
+            logits.claimMissed = false;
+            logits.claimedMargin =
+                static_cast<double>(target->values[0]) - static_cast<double>(score.logit);
+        }
         if (m_boundsTables)
             if (const auto bounds = boundsOf(*reference, m_reference.header().logits, *target,
                                              m_target.header().logits))

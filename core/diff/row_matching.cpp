@@ -58,6 +58,32 @@ struct SampleAlignment
     bool byBytes = false;
 };
 
+/// What the environments say of the two tokenizers.
+enum class Tokenizers
+{
+    Same,
+    Unknown, ///< one of them is not named
+    Other
+};
+
+Tokenizers tokenizersOf(const Run& reference, const Run& target)
+{
+    const std::string a = reference.header().environment.text(trace::env::tokenizerDigest);
+    const std::string b = target.header().environment.text(trace::env::tokenizerDigest);
+    if (a.empty() || b.empty())
+        return Tokenizers::Unknown;
+    return a == b ? Tokenizers::Same : Tokenizers::Other;
+}
+
+/// Whether, as far as the ids are equal, one of them stands for other bytes.
+bool bytesDiffer(Tokens ours, Tokens theirs)
+{
+    for (std::size_t i = 0; i < ours.size() && i < theirs.size() && ours[i].id == theirs[i].id; ++i)
+        if (!ours[i].bytes.empty() && !theirs[i].bytes.empty() && ours[i].bytes != theirs[i].bytes)
+            return true;
+    return false;
+}
+
 /// Texts decide where ids cannot: other tokenizers, or a prompt that was tokenised again.
 bool textDecides(Tokens ours, Tokens theirs, std::uint32_t split, bool tokenizersDiffer)
 {
@@ -71,15 +97,28 @@ bool textDecides(Tokens ours, Tokens theirs, std::uint32_t split, bool tokenizer
     return !bytes.split || *bytes.split > split;
 }
 
-SampleAlignment alignSample(Tokens ours, Tokens theirs, bool tokenizersDiffer)
+/// Whether every token of the shorter text stands for the same bytes as its counterpart.
+bool sameThroughout(const TokenAlignment& bytes)
+{
+    return !bytes.split
+           && std::all_of(bytes.blocks.begin(), bytes.blocks.end(),
+                          [](const TokenBlock& block) { return block.sameTokens; });
+}
+
+SampleAlignment alignSample(Tokens ours, Tokens theirs, Tokenizers tokenizers)
 {
     SampleAlignment result;
     result.tokens = alignTokens(idsOf(ours), idsOf(theirs));
-    if (!result.tokens.split) {
+    const bool tokenizersDiffer =
+        tokenizers == Tokenizers::Other
+        || (tokenizers == Tokenizers::Unknown && bytesDiffer(ours, theirs));
+    const bool idsTell = !tokenizersDiffer || !haveBytes(ours) || !haveBytes(theirs)
+                         || sameThroughout(alignBytes(ours, theirs, Vocabulary::Other));
+    if (!result.tokens.split && idsTell) {
         result.comparable.push_back({0, 0, endless, endless});
         return result;
     }
-    if (!textDecides(ours, theirs, *result.tokens.split, tokenizersDiffer)) {
+    if (result.tokens.split && !textDecides(ours, theirs, *result.tokens.split, tokenizersDiffer)) {
         if (*result.tokens.split > 0)
             result.comparable.push_back(result.tokens.blocks.front());
         return result;
@@ -208,11 +247,19 @@ void pairRows(const std::vector<Place>& ours, const std::vector<Place>& theirs,
     alignment.summary.rowsOnlyTarget += theirs.size() - b;
 }
 
-bool tokenizersDiffer(const Run& reference, const Run& target)
+/// Every row has read a token. What grows with the positions, curves above all, is bounded by the
+/// tokens that are there. `rows` are in the order of positions.
+Result<void> checkPositions(const Run& run, SampleIndex sample, const std::vector<Place>& rows)
 {
-    const std::string a = reference.header().environment.text(trace::env::tokenizerDigest);
-    const std::string b = target.header().environment.text(trace::env::tokenizerDigest);
-    return !a.empty() && !b.empty() && a != b;
+    // A sample without any token may still be laid over another, as far as a context may reach.
+    constexpr std::size_t longestContext = std::size_t{1} << 20U;
+    const std::size_t tokens = run.tokens(sample).size();
+    if (rows.empty() || rows.back().position < (tokens == 0 ? longestContext : tokens))
+        return {};
+    return Error{Errc::Damaged, "a row stands at a position without a token",
+                 base::visibleText(sampleName(run, sample)) + '/'
+                     + std::to_string(rows.back().position) + " in " + run.source(),
+                 "moire-diff verify lists all that is damaged; capture it again"};
 }
 
 class RowMatcher
@@ -226,7 +273,7 @@ public:
         , m_alignment(alignment)
         , m_ours(rowsBySample(reference))
         , m_theirs(rowsBySample(target))
-        , m_tokenizersDiffer(tokenizersDiffer(reference, target))
+        , m_tokenizers(tokenizersOf(reference, target))
     {}
 
     Result<void> sample(Alignment::SamplePair& pair);
@@ -237,6 +284,7 @@ public:
 private:
     std::vector<AlignmentPoint> pointsOf(trace::SampleIndex sample) const;
     void remark(trace::SampleIndex sample, const SampleAlignment& aligned, Tokens ours);
+    void noteTokens(Tokens ours, Tokens theirs);
 
     const Run& m_reference;
     const Run& m_target;
@@ -244,8 +292,10 @@ private:
     Alignment& m_alignment;
     std::vector<std::vector<Place>> m_ours;
     std::vector<std::vector<Place>> m_theirs;
-    bool m_tokenizersDiffer;
+    Tokenizers m_tokenizers;
     std::size_t m_manual = 0;
+    std::size_t m_withoutTokens = 0; ///< samples, on either side
+    std::size_t m_withoutBytes = 0;  ///< samples of two tokenizers whose ids alone are known
 };
 
 Result<void> RowMatcher::checkPoints() const
@@ -285,6 +335,19 @@ void RowMatcher::remark(trace::SampleIndex sample, const SampleAlignment& aligne
                                   + " differ at token " + std::to_string(*split));
 }
 
+/// Counts the samples whose tokens, or whose tokens' bytes, were not recorded.
+void RowMatcher::noteTokens(Tokens ours, Tokens theirs)
+{
+    AlignmentSummary& summary = m_alignment.summary;
+    if (ours.empty() || theirs.empty()) {
+        ++m_withoutTokens;
+        summary.tokensOnlyReference += ours.empty() ? 0 : 1;
+        summary.tokensOnlyTarget += theirs.empty() ? 0 : 1;
+    } else if (m_tokenizers == Tokenizers::Other && (!haveBytes(ours) || !haveBytes(theirs))) {
+        ++m_withoutBytes;
+    }
+}
+
 Result<void> RowMatcher::sample(Alignment::SamplePair& pair)
 {
     AlignmentSummary& summary = m_alignment.summary;
@@ -292,7 +355,12 @@ Result<void> RowMatcher::sample(Alignment::SamplePair& pair)
     auto& b = m_theirs[indexOf(pair.target)];
     const Tokens ours = m_reference.tokens(pair.reference);
     const Tokens theirs = m_target.tokens(pair.target);
-    SampleAlignment aligned = alignSample(ours, theirs, m_tokenizersDiffer);
+    if (auto sound = checkPositions(m_reference, pair.reference, a); !sound)
+        return sound;
+    if (auto sound = checkPositions(m_target, pair.target, b); !sound)
+        return sound;
+    noteTokens(ours, theirs);
+    SampleAlignment aligned = alignSample(ours, theirs, m_tokenizers);
     if (const auto points = pointsOf(pair.reference); !points.empty()) {
         if (auto applied = applyPoints(points, ours, theirs, aligned.comparable); !applied)
             return applied;
@@ -341,6 +409,17 @@ void RowMatcher::finish()
         m_alignment.summary.remarks.push_back(
             std::to_string(byBytes) + (byBytes == 1 ? " sample is" : " samples are")
             + " tokenised differently and compared where tokens stand for the same bytes");
+    const auto samplesText = [](std::size_t count) {
+        return std::to_string(count) + (count == 1 ? " sample" : " samples");
+    };
+    if (m_withoutTokens > 0)
+        m_alignment.summary.remarks.push_back("Of " + samplesText(m_withoutTokens)
+                                              + " the tokens were not recorded in both runs, and "
+                                                "rows are matched by position alone");
+    if (m_withoutBytes > 0)
+        m_alignment.summary.remarks.push_back("Of " + samplesText(m_withoutBytes)
+                                              + " the tokens' bytes were not recorded in both "
+                                                "runs, and ids are taken to mean the same");
     if (m_manual > 0)
         m_alignment.summary.remarks.push_back(
             std::to_string(m_manual) + (m_manual == 1 ? " position was" : " positions were")

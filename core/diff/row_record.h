@@ -92,6 +92,8 @@ struct LogitsRecord
     std::optional<std::uint64_t> flipGapUlps;
     bool topNotFinite = false;           ///< a side's best logit is NaN or infinite
     std::optional<double> claimedMargin; ///< max z_t − z_t[y], y the reference's next token (F7)
+    bool claimMissed = false;            ///< that token is in no table of the target's row
+    bool directionMissed = false; ///< B9: the target's table lacks one of the reference's best two
 
     // The token that follows in both runs: natural log-probabilities as recorded (D).
     std::optional<double> referenceLogProb, targetLogProb;
@@ -113,7 +115,7 @@ struct RouteRecord
     std::uint32_t unionSize = 0; ///< |A∪B|
     double logitSquares = 0;     ///< Σ(g_t − g_r)² over logits finite on both sides (H6)
     std::uint32_t logitCount = 0;
-    double gateDistance = 0;                 ///< Σ_E |w_t − w_r|, a missing weight is 0 (H7)
+    double gateDistance = 0; ///< Σ_E |w_t − w_r|, 0 where not chosen (H7); NaN: a weight is none
     std::optional<double> gateKl;            ///< KL of the full gate softmax, nats
     std::optional<std::uint64_t> marginUlps; ///< reference margin in the logits' last places (H8)
     std::optional<double> margin; ///< reference margin; none where every expert is chosen

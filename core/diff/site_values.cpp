@@ -73,6 +73,14 @@ std::optional<double> SiteValues::targetValue(std::uint32_t element) const
     return bits ? std::optional(numeric::toDouble(*bits, m_target.dtype)) : std::nullopt;
 }
 
+std::optional<double> SiteValues::difference(std::uint32_t element) const
+{
+    const auto bits = targetBits(element);
+    return bits ? std::optional(numeric::elementDifference(
+               referenceBits(element), m_reference.dtype, *bits, m_target.dtype))
+                : std::nullopt;
+}
+
 bool SiteValues::differs(std::uint32_t element) const
 {
     const auto bits = targetBits(element);
@@ -82,7 +90,8 @@ bool SiteValues::differs(std::uint32_t element) const
         return *bits != referenceBits(element);
     const double r = referenceValue(element);
     const double t = numeric::toDouble(*bits, m_target.dtype);
-    return !(r == t || (std::isnan(r) && std::isnan(t)));
+    const bool alike = r == t && (*difference(element) == 0 || !std::isfinite(r));
+    return !(alike || (std::isnan(r) && std::isnan(t)));
 }
 
 bool SiteValues::classDiffers(std::uint32_t element) const

@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 #include "core/diff/report.h"
 #include "core/diff/slot_pairing.h"
+#include "core/numeric/element_pair.h"
 #include "core/trace/run.h"
 
 #include <cstdint>
@@ -47,8 +48,10 @@ public:
     std::optional<double> targetValue(std::uint32_t element) const;
     /// Bits differ (value, where the dtypes do), or there is no counterpart.
     bool differs(std::uint32_t element) const;
-    /// Calls `take(reference, target)` with the values of every element that differs and has a
-    /// counterpart, in order.
+    /// target − reference, see numeric::elementDifference; none without a counterpart.
+    std::optional<double> difference(std::uint32_t element) const;
+    /// Calls `take(reference, target, difference)` with the values of every element that differs
+    /// and has a counterpart, in order.
     template <class Take>
     void eachDifferent(Take take) const
     {
@@ -58,7 +61,8 @@ public:
             if (!bits || (sameType() && *bits == ours))
                 continue;
             take(numeric::toDouble(ours, m_reference.dtype),
-                 numeric::toDouble(*bits, m_target.dtype));
+                 numeric::toDouble(*bits, m_target.dtype),
+                 numeric::elementDifference(ours, m_reference.dtype, *bits, m_target.dtype));
         }
     }
     /// Value classes differ, the sign of zero left out; false without a counterpart.

@@ -99,7 +99,8 @@ private:
         const Setting* held = map.find(key);
         if (held == nullptr || held->text() == nullptr || held->text()->empty())
             return settingError(m_name, held == nullptr ? map.line : held->line,
-                                "a [[map]] needs “" + std::string(key) + "”: a tap's name");
+                                "a [[map]] needs “" + std::string(key) + "”: a tap's name",
+                                "Write " + std::string(key) + " = \"model.layers.*.mlp.out\"");
         const auto named = sliceOf(*held->text());
         if (!named)
             return settingError(m_name, held->line,

@@ -123,6 +123,10 @@ private:
     void cut(const FusedModule& module, const std::vector<std::size_t>& parts, const Side& others,
              Add add) const;
     void noteRenamed(std::size_t ours, std::size_t theirs);
+    using Slices = std::vector<Slice>;
+    /// Names what of a run has no counterpart: taps, and what slices leave of one: "y.out[10:50]".
+    void listRest(const Side& side, std::vector<Slices>& compared,
+                  std::vector<std::string>& names) const;
 
     Side m_ours;
     Side m_theirs;
@@ -144,6 +148,8 @@ void TapMatcher::slice(std::size_t ours, std::uint32_t ourOffset, std::size_t th
 
 void TapMatcher::noteRenamed(std::size_t ours, std::size_t theirs)
 {
+    if (m_ours.taps[ours].name == m_theirs.taps[theirs].name)
+        return; // a mapping may cut a tap without renaming it
     if (m_renamed++ == 0)
         m_example = m_ours.taps[ours].name + " of the reference is " + m_theirs.taps[theirs].name
                     + " of the target";
@@ -285,7 +291,7 @@ void TapMatcher::fused()
 {
     for (std::size_t i = 0; i < m_ours.taps.size(); ++i) {
         const auto& hub = m_ours.hubs[i];
-        const auto module = hub && !m_theirs.taken[i] ? fusedModule(*hub) : std::nullopt;
+        const auto module = hub && !m_ours.taken[i] ? fusedModule(*hub) : std::nullopt;
         const auto parts =
             module ? partsOf(*module, m_ours.taps[i].width, m_theirs) : std::vector<std::size_t>();
         if (parts.empty())
@@ -296,7 +302,8 @@ void TapMatcher::fused()
                 m_theirs.taken[part] = true;
             });
         m_ours.taken[i] = true;
-        noteRenamed(i, parts.front());
+        for (const std::size_t part : parts)
+            noteRenamed(i, part);
     }
     for (std::size_t i = 0; i < m_theirs.taps.size(); ++i) {
         const auto& hub = m_theirs.hubs[i];
@@ -311,7 +318,32 @@ void TapMatcher::fused()
                 m_ours.taken[part] = true;
             });
         m_theirs.taken[i] = true;
-        noteRenamed(parts.front(), i);
+        for (const std::size_t part : parts)
+            noteRenamed(part, i);
+    }
+}
+
+void TapMatcher::listRest(const Side& side, std::vector<Slices>& compared,
+                          std::vector<std::string>& names) const
+{
+    for (std::size_t i = 0; i < side.taps.size(); ++i) {
+        const trace::Tap& tap = side.taps[i];
+        if (!passes(tap.name))
+            continue;
+        if (!side.taken[i]) {
+            names.push_back(tap.name);
+            continue;
+        }
+        std::sort(compared[i].begin(), compared[i].end(),
+                  [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+        compared[i].push_back({tap.width, tap.width});
+        std::uint32_t end = 0;
+        for (const Slice& slice : compared[i]) {
+            if (slice.begin > end)
+                names.push_back(tap.name + '[' + std::to_string(end) + ':'
+                                + std::to_string(slice.begin) + ']');
+            end = slice.end;
+        }
     }
 }
 
@@ -322,12 +354,15 @@ void TapMatcher::finish()
         summary.remarks.push_back(std::to_string(m_renamed)
                                   + (m_renamed == 1 ? " tap is" : " taps are")
                                   + " compared under another name (" + m_example + ')');
-    for (std::size_t i = 0; i < m_ours.taps.size(); ++i)
-        if (!m_ours.taken[i] && passes(m_ours.taps[i].name))
-            summary.tapsOnlyReference.push_back(m_ours.taps[i].name);
-    for (std::size_t i = 0; i < m_theirs.taps.size(); ++i)
-        if (!m_theirs.taken[i] && passes(m_theirs.taps[i].name))
-            summary.tapsOnlyTarget.push_back(m_theirs.taps[i].name);
+    std::vector<Slices> ours(m_ours.taps.size());
+    std::vector<Slices> theirs(m_theirs.taps.size());
+    for (const TapPair& pair : m_alignment.taps) {
+        ours[indexOf(pair.reference)].push_back(
+            {pair.referenceOffset, pair.referenceOffset + pair.width});
+        theirs[indexOf(pair.target)].push_back({pair.targetOffset, pair.targetOffset + pair.width});
+    }
+    listRest(m_ours, ours, summary.tapsOnlyReference);
+    listRest(m_theirs, theirs, summary.tapsOnlyTarget);
     std::sort(m_alignment.taps.begin(), m_alignment.taps.end(),
               [](const TapPair& a, const TapPair& b) {
                   return std::pair(a.reference, a.referenceOffset)

@@ -65,7 +65,8 @@ public:
         if (held == nullptr)
             return std::string();
         if (held->text() == nullptr)
-            return settingError(m_name, held->line, inQuotes(key) + " has to be a text in quotes");
+            return settingError(m_name, held->line, inQuotes(key) + " has to be a text in quotes",
+                                "Write " + std::string(key) + " = \"…\"");
         return *held->text();
     }
 
@@ -113,7 +114,8 @@ private:
         if (!pattern)
             return pattern.error();
         if (pattern->empty())
-            return settingError(m_name, tap.line, "a [[tap]] has no “pattern”");
+            return settingError(m_name, tap.line, "a [[tap]] has no “pattern”",
+                                "Add one: pattern = \"*\" is like every tap");
         entry.pattern = std::move(*pattern);
         auto source = text(tap, "source");
         if (!source)
@@ -121,7 +123,8 @@ private:
         entry.source = std::move(*source);
         if (const Setting* optional = tap.find("optional")) {
             if (!optional->flag())
-                return settingError(m_name, optional->line, "“optional” has to be true or false");
+                return settingError(m_name, optional->line, "“optional” has to be true or false",
+                                    "Write optional = true, without quotes");
             entry.optional = *optional->flag();
         }
         auto criteria = criteriaOf(tap);
@@ -135,14 +138,16 @@ private:
     {
         const Setting* held = tap.find("criterion");
         if (held == nullptr)
-            return settingError(m_name, tap.line, "a [[tap]] has no “criterion”");
+            return settingError(m_name, tap.line, "a [[tap]] has no “criterion”",
+                                "Add one: criterion = \"bitwise\"");
         std::vector<Criterion> criteria;
         const Setting::List one{*held};
         const Setting::List& list = held->list() == nullptr ? one : *held->list();
         for (const Setting& setting : list) {
             if (setting.text() == nullptr)
                 return settingError(m_name, setting.line,
-                                    "“criterion” has to be a text in quotes, or a list of them");
+                                    "“criterion” has to be a text in quotes, or a list of them",
+                                    "Write criterion = [\"rel<=1e-3\", \"abs<=1\"]");
             auto criterion = parseCriterion(*setting.text());
             if (!criterion)
                 return settingError(m_name, setting.line,
@@ -151,7 +156,8 @@ private:
             criteria.push_back(std::move(*criterion));
         }
         if (criteria.empty())
-            return settingError(m_name, held->line, "“criterion” is an empty list");
+            return settingError(m_name, held->line, "“criterion” is an empty list",
+                                "Name at least one: criterion = [\"bitwise\"]");
         return criteria;
     }
 

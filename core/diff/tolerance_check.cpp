@@ -76,12 +76,16 @@ Result<void> checkEntry(const ToleranceEntry& entry, const std::vector<Named>& n
         if (std::none_of(names.begin(), names.end(), [&](const Named& named) {
                 return matches(named) && speaksOf(criterion, named);
             }))
-            return settingError(file, entry.line,
-                                "“" + criterion.text + "” speaks of "
-                                    + (subjectOf(criterion.kind) == Subject::Logits
-                                           ? "the logits, lm_head.out"
-                                           : "routers")
-                                    + ", and no tap like " + pattern + " is one");
+            return settingError(
+                file, entry.line,
+                "“" + criterion.text + "” speaks of "
+                    + (subjectOf(criterion.kind) == Subject::Logits ? "the logits, lm_head.out"
+                                                                    : "routers")
+                    + ", and no tap like " + pattern + " is one",
+                "Leave it out, or capture runs that hold "
+                    + std::string(subjectOf(criterion.kind) == Subject::Logits ? "logits"
+                                                                               : "routing")
+                    + "; list what they hold with: moire-diff info FILE");
     return {};
 }
 
@@ -137,10 +141,10 @@ ElementwiseCell checkElements(const SiteValues& values, const Criterion& criteri
 {
     ElementwiseCell cell;
     // An expert that the target did not choose has nothing to be held against.
-    values.eachDifferent([&](double r, double t) {
-        if (r == t || (std::isnan(r) && std::isnan(t)))
+    values.eachDifferent([&](double r, double t, double difference) {
+        if ((r == t && !(std::fabs(difference) > 0)) || (std::isnan(r) && std::isnan(t)))
             return;
-        const double distance = std::fabs(t - r);
+        const double distance = std::fabs(difference);
         const double allowed = criterion.atol + criterion.bound * std::fabs(r);
         if (!(distance <= allowed) || !std::isfinite(distance))
             ++cell.beyond;

@@ -48,6 +48,9 @@ struct ToleranceFindings
 };
 ToleranceFindings judge(const FoldView& view);
 
+/// Sites that differ and of which the repeat tells no floor.
+std::uint64_t sitesWithoutFloor(const FoldView& view);
+
 /// The first site that differs by more than the noise floor; row and tap pair.
 std::optional<std::pair<std::size_t, std::size_t>> firstBeyondFloor(const FoldView& view);
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/diff/free_run.h"
 #include "core/diff/noise_floor.h"
 #include "core/diff/origin.h"
 #include "core/diff/tolerance_check.h"
@@ -131,7 +132,7 @@ Check checkLogits(const FoldView& view, std::size_t row, const Criterion& criter
 /// The share of a sample's tokens that were chosen alike, and the row where that first fails.
 struct TokenShare
 {
-    double share = 1;
+    std::optional<double> share;    ///< none where no choice is known
     std::optional<std::size_t> row; ///< of the first token that differs
 };
 
@@ -151,7 +152,8 @@ TokenShare matchedPrefix(const FoldView& view, const Alignment::SamplePair& pair
     const auto equal = static_cast<double>(parted.first - ours.begin());
     const std::size_t longer = std::max(ours.size(), theirs.size());
     TokenShare result;
-    result.share = longer == 0 ? 1 : equal / static_cast<double>(longer);
+    if (longer > 0)
+        result.share = equal / static_cast<double>(longer);
     for (std::size_t row = 0; row < view.alignment.rows.size(); ++row)
         if (view.alignment.rows[row].sample == pair.reference && view.records[row] != nullptr)
             result.row = row; // the last row before the texts part
@@ -176,12 +178,6 @@ TokenShare agreement(const FoldView& view, const Alignment::SamplePair& pair)
     if (known > 0)
         result.share = static_cast<double>(same) / static_cast<double>(known);
     return result;
-}
-
-bool choseOwnTokens(const trace::Run& run)
-{
-    const std::string replay = run.header().environment.text(trace::env::replay);
-    return replay.empty() || replay == "free";
 }
 
 class Judge
@@ -231,6 +227,7 @@ public:
                 });
         });
         tokens();
+        leaveOpen();
         return std::move(m_findings);
     }
 
@@ -256,6 +253,8 @@ private:
 
     void tokens()
     {
+        if (!m_tolerance.uses(Criterion::Kind::Tokens))
+            return;
         const bool free = choseOwnTokens(m_view.reference) && choseOwnTokens(m_view.target);
         for (const Alignment::SamplePair& pair : m_view.alignment.samples)
             each(headEntry(), Subject::Logits, [&](const Criterion& criterion) {
@@ -263,10 +262,69 @@ private:
                     return std::optional<std::pair<Check, Spot>>();
                 const TokenShare found =
                     free ? matchedPrefix(m_view, pair) : agreement(m_view, pair);
+                if (!found.share)
+                    return std::optional<std::pair<Check, Spot>>();
                 const std::size_t row = found.row.value_or(0);
-                return std::optional(std::pair(Check::atLeast(found.share, criterion.bound),
+                return std::optional(std::pair(Check::atLeast(*found.share, criterion.bound),
                                                Spot{row, headPlace(), {}, {}}));
             });
+    }
+
+    /// A criterion that was asked for and met nothing has not held: it stays undecided.
+    void leaveOpen()
+    {
+        const bool nothing =
+            std::all_of(m_findings.outcomes.begin(), m_findings.outcomes.end(),
+                        [](const CriterionOutcome& outcome) { return outcome.checked == 0; });
+        for (std::size_t entry = 0; entry < m_begin.size(); ++entry) {
+            const auto& criteria = m_tolerance.entries()[entry].criteria;
+            for (std::size_t i = 0; i < criteria.size(); ++i)
+                if (CriterionOutcome& outcome = m_findings.outcomes[m_begin[entry] + i];
+                    outcome.checked == 0
+                    && (nothing || m_tolerance.file().empty()
+                        || hasSubject(entry, subjectOf(criteria[i].kind))))
+                    outcome.undecided = 1;
+        }
+    }
+
+    /// Whether a profile's entry decides about anything of that kind in either run. What may be
+    /// missing need not be checked.
+    bool hasSubject(std::size_t entry, Subject subject) const
+    {
+        const AlignmentSummary& left = m_view.alignment.summary;
+        const auto decides = [&](const std::string& name) {
+            return m_tolerance.entryOf(name) == entry;
+        };
+        const auto decidesAny = [&](const std::vector<std::string>& names) {
+            return !m_view.options.allowMissing && std::any_of(names.begin(), names.end(), decides);
+        };
+        const auto decidesRouter = [&](const std::string& module) {
+            return decides(module + ".out");
+        };
+        switch (subject) {
+        case Subject::Logits:
+            return headEntry() == entry
+                   && (m_view.head || m_view.alignment.comparesLogits
+                       || isAmong(left.tapsOnlyReference) || isAmong(left.tapsOnlyTarget));
+        case Subject::Router:
+            return std::find(m_routerEntry.begin(), m_routerEntry.end(), entry)
+                       != m_routerEntry.end()
+                   || (!m_view.options.allowMissing
+                       && (std::any_of(left.routersOnlyReference.begin(),
+                                       left.routersOnlyReference.end(), decidesRouter)
+                           || std::any_of(left.routersOnlyTarget.begin(),
+                                          left.routersOnlyTarget.end(), decidesRouter)));
+        case Subject::Site:
+            break;
+        }
+        return decidesAny(left.tapsOnlyReference) || decidesAny(left.tapsOnlyTarget);
+    }
+
+    /// The logits are missing on the other side, and may not be.
+    bool isAmong(const std::vector<std::string>& names) const
+    {
+        return !m_view.options.allowMissing
+               && std::find(names.begin(), names.end(), trace::headTapName) != names.end();
     }
 
     /// Makes and counts the checks of an entry's criteria that speak of `subject`.
@@ -340,6 +398,19 @@ private:
 ToleranceFindings judge(const FoldView& view)
 {
     return Judge(view).run();
+}
+
+std::uint64_t sitesWithoutFloor(const FoldView& view)
+{
+    std::uint64_t count = 0;
+    view.forEachRow([&](std::size_t row, const RowRecord& record) {
+        for (std::size_t tap = 0; tap < record.sites.size(); ++tap)
+            if (record.sites[tap].state == Site::State::Different && !classesDiffer(record, tap)
+                && (!record.sites[tap].valuesCompared
+                    || checkFloor(view, row, tap, 1).result == Check::Result::Undecided))
+                ++count;
+    });
+    return count;
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> firstBeyondFloor(const FoldView& view)

@@ -78,7 +78,9 @@ std::string originText(const Divergence& divergence)
         text = "its inputs are not all recorded";
         break;
     }
-    if (divergence.ulps)
+    if (divergence.ulps == 0U && divergence.referenceValue)
+        text += std::signbit(*divergence.referenceValue) ? " (−0 became +0)" : " (+0 became −0)";
+    else if (divergence.ulps)
         text += " (" + std::to_string(*divergence.ulps) + " ulp)";
     else if (divergence.referenceValue && divergence.targetValue
              && std::isnan(*divergence.referenceValue) != std::isnan(*divergence.targetValue))
@@ -144,7 +146,7 @@ std::string consequences(const FoldView& view, const Report& report)
 
 /// "1 sample and 6 rows of the reference"; empty when nothing is left over on that side.
 std::string leftOverOf(std::uint64_t samples, std::uint64_t rows, std::uint64_t taps,
-                       const std::string& side)
+                       std::uint64_t routers, std::uint64_t tokens, const std::string& side)
 {
     std::vector<std::string> parts;
     if (samples > 0)
@@ -153,6 +155,10 @@ std::string leftOverOf(std::uint64_t samples, std::uint64_t rows, std::uint64_t 
         parts.push_back(counted(rows, "row"));
     if (taps > 0)
         parts.push_back(counted(taps, "tap"));
+    if (routers > 0)
+        parts.push_back(counted(routers, "router"));
+    if (tokens > 0)
+        parts.push_back("the tokens of " + counted(tokens, "sample"));
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i)
         text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
@@ -164,10 +170,12 @@ std::string leftOver(const AlignmentSummary& alignment)
 {
     const std::string ours =
         leftOverOf(alignment.samplesOnlyReference.size(), alignment.rowsOnlyReference,
-                   alignment.tapsOnlyReference.size(), "reference");
+                   alignment.tapsOnlyReference.size(), alignment.routersOnlyReference.size(),
+                   alignment.tokensOnlyReference, "reference");
     const std::string theirs =
         leftOverOf(alignment.samplesOnlyTarget.size(), alignment.rowsOnlyTarget,
-                   alignment.tapsOnlyTarget.size(), "target");
+                   alignment.tapsOnlyTarget.size(), alignment.routersOnlyTarget.size(),
+                   alignment.tokensOnlyTarget, "target");
     const std::string text = ours + (ours.empty() || theirs.empty() ? "" : " and ") + theirs;
     if (text.empty())
         return text;
@@ -207,58 +215,119 @@ std::uint64_t undecided(const FoldView& view)
     return count;
 }
 
-std::string equalText(const FoldView& view, const Report& report)
+/// `left`: what has no counterpart; empty where nothing has none, or where that was said already.
+std::string equalText(const FoldView& view, const Report& report, const std::string& left)
 {
     const std::string size =
         counted(report.alignment.rows, "row") + " × " + counted(report.alignment.taps, "tap");
-    const std::string left = leftOver(report.alignment);
     if (const std::uint64_t open = undecided(view); open > 0)
         return "No difference found in " + size + "; " + counted(open, "site")
                + " could not be compared (other dtypes or slices of taps, no values)"
                + (left.empty() ? "." : "; " + left + '.');
-    if (left.empty())
+    const std::uint64_t apart =
+        report.alignment.rowsNotComparableReference + report.alignment.rowsNotComparableTarget;
+    if (leftOver(report.alignment).empty() && apart == 0)
         return "Bitwise equal: " + size + '.';
-    return "Equal in what was compared (" + size + "); " + left + '.';
+    return "Equal in what was compared (" + size + ')'
+           + (apart == 0 ? ""
+                         : "; " + counted(apart, "row") + (apart == 1 ? " is" : " are")
+                               + " not comparable")
+           + (left.empty() ? "." : "; " + left + '.');
 }
 
-/// How the tolerance was met; empty without one.
-std::string toleranceText(const Report& report)
+/// What a tolerance found, in numbers.
+struct ToleranceCounts
+{
+    explicit ToleranceCounts(const std::vector<CriterionOutcome>& outcomes)
+    {
+        for (const CriterionOutcome& outcome : outcomes) {
+            checked += outcome.checked;
+            failed += outcome.failed;
+            if (outcome.checked == 0 && outcome.undecided > 0)
+                idle.push_back("“" + base::visibleText(outcome.criterion) + "”");
+            else if (outcome.criterion.starts_with("floor"))
+                withoutFloor += outcome.undecided;
+            else
+                open += outcome.undecided;
+        }
+    }
+    std::uint64_t decided() const { return checked - open - withoutFloor; }
+    /// What could not be decided, and why.
+    std::vector<std::string> undecided() const
+    {
+        std::vector<std::string> parts;
+        for (const std::string& criterion : idle)
+            parts.push_back(criterion + " found nothing to check");
+        if (open > 0)
+            parts.push_back(counted(open, "check") + " could not be decided without values");
+        if (withoutFloor > 0)
+            parts.push_back(counted(withoutFloor, "check")
+                            + " could not be decided without values and a noise floor there");
+        return parts;
+    }
+
+    std::uint64_t checked = 0, failed = 0, open = 0, withoutFloor = 0;
+    std::vector<std::string> idle; ///< criteria that met nothing
+};
+
+std::string joined(const std::vector<std::string>& parts)
+{
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "" : "; ") + part;
+    return text;
+}
+
+/// Free runs that part are beyond a tolerance unless a criterion speaks of tokens.
+bool splitCounts(const FoldView& view)
+{
+    return splits(view) && !view.options.allowMissing
+           && !view.options.tolerance->uses(Criterion::Kind::Tokens);
+}
+
+/// How the tolerance was met, what is not first; empty without one. `missing`: what has no
+/// counterpart and may not.
+std::string toleranceText(const FoldView& view, const Report& report, const std::string& missing)
 {
     if (report.toleranceProfile.empty())
         return {};
-    std::uint64_t checked = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t open = 0;
-    for (const CriterionOutcome& outcome : report.tolerance) {
-        checked += outcome.checked;
-        failed += outcome.failed;
-        open += outcome.undecided;
-    }
+    const ToleranceCounts counts(report.tolerance);
     const std::string name = "tolerance (" + base::visibleText(report.toleranceProfile) + ")";
-    const std::string undecidedText =
-        open == 0 ? "" : "; " + counted(open, "check") + " could not be decided without values";
-    if (failed == 0 && open < checked)
-        return "Within " + name + ": " + counted(checked - open, "check") + undecidedText + ". ";
-    if (failed == 0)
-        return "The " + name + " could not be decided" + undecidedText + ". ";
-    std::string text = "Beyond " + name + " in " + std::to_string(failed) + " of "
-                       + counted(checked, "check") + undecidedText;
-    if (report.first.tolerance)
-        text += ", first at " + placeOf(*report.first.tolerance) + " in "
-                + report.first.tolerance->tap + " (" + report.first.tolerance->note + ')';
-    return text + ". ";
+    std::vector<std::string> reasons = counts.undecided();
+    if (counts.failed > 0) {
+        std::string text = "Beyond " + name + " in " + std::to_string(counts.failed) + " of "
+                           + counted(counts.checked, "check");
+        if (report.first.tolerance)
+            text += ", first at " + placeOf(*report.first.tolerance) + " in "
+                    + report.first.tolerance->tap + " (" + report.first.tolerance->note + ')';
+        return text + (reasons.empty() ? "." : "; " + joined(reasons) + '.');
+    }
+    if (splitCounts(view))
+        reasons.push_back("the tokens part, and rows behind are not comparable");
+    if (!missing.empty())
+        reasons.push_back(missing);
+    if (reasons.empty())
+        return "Within " + name + ": " + counted(counts.decided(), "check") + '.';
+    if (counts.decided() == 0)
+        return "The " + name + " could not be decided: " + joined(reasons) + '.';
+    return "Not wholly within " + name + ": " + joined(reasons) + "; "
+           + counted(counts.decided(), "check") + (counts.decided() == 1 ? " holds." : " hold.");
 }
 
-/// Whether the tolerance leaves anything to complain about; free runs that part do unless a
-/// criterion speaks of tokens.
 bool isBeyondTolerance(const FoldView& view, const Report& report)
 {
-    const bool open = std::any_of(
-        report.tolerance.begin(), report.tolerance.end(),
-        [](const CriterionOutcome& outcome) { return outcome.failed + outcome.undecided > 0; });
-    return open
-           || (splits(view) && !view.options.allowMissing
-               && !view.options.tolerance->uses(Criterion::Kind::Tokens));
+    return splitCounts(view)
+           || std::any_of(report.tolerance.begin(), report.tolerance.end(),
+                          [](const CriterionOutcome& outcome) {
+                              return outcome.failed + outcome.undecided > 0;
+                          });
+}
+
+/// Appends a sentence, which ends in a full stop or is empty.
+void append(std::string& text, const std::string& sentence)
+{
+    if (!sentence.empty())
+        text += (text.empty() ? "" : " ") + sentence;
 }
 
 } // namespace
@@ -272,19 +341,24 @@ void addVerdict(const FoldView& view, Report& report)
     const FirstDivergences& first = report.first;
     std::string text;
     for (const std::string& remark : report.alignment.remarks)
-        text += remark + ". ";
-    text += toleranceText(report);
+        append(text, remark + '.');
+    const std::string left = leftOver(report.alignment);
+    const std::string judged =
+        toleranceText(view, report, view.options.allowMissing ? std::string() : left);
+    append(text, judged);
+    const bool told = !left.empty() && judged.find(left) != std::string::npos;
     const bool different = first.bitwise || first.topK || first.experts || first.argmax
                            || first.token || first.nonFinite || splits(view);
-    if (first.bitwise) {
-        text += firstText(view, *first.bitwise) + ". " + consequences(view, report);
-        if (const std::string left = leftOver(report.alignment); !left.empty())
-            text += " Beyond that, " + left + '.';
-    } else if (different) {
-        text += "Every tensor compared is equal. " + consequences(view, report);
-    } else {
-        text += equalText(view, report);
-    }
+    if (first.bitwise)
+        append(text, firstText(view, *first.bitwise) + '.');
+    else if (different)
+        append(text, "Every tensor compared is equal.");
+    else
+        append(text, equalText(view, report, told ? std::string() : left));
+    if (different)
+        append(text, consequences(view, report));
+    if (different && !left.empty() && !told)
+        append(text, "Beyond that, " + left + '.');
     report.verdict = text;
     const bool missing =
         (isMissing(report.alignment) || undecided(view) > 0) && !view.options.allowMissing;

@@ -40,6 +40,27 @@ std::uint64_t saturatingAdd(std::uint64_t a, std::uint64_t b)
 
 } // namespace
 
+double elementDifference(std::uint64_t reference, DType referenceType, std::uint64_t target,
+                         DType targetType)
+{
+    const double r = toDouble(reference, referenceType);
+    const double t = toDouble(target, targetType);
+    const bool wide = referenceType == DType::I64 || targetType == DType::I64;
+    if (!wide || !std::isfinite(r) || !std::isfinite(t))
+        return t - r;
+    // What rounding took off an integer is a small one itself.
+    const auto lost = [](std::uint64_t bits, DType dtype, double rounded) {
+        if (dtype != DType::I64)
+            return 0.0;
+        const auto value = static_cast<std::int64_t>(bits);
+        constexpr double beyond = 0x1p63; // what the largest integers round to is none itself
+        return rounded < beyond
+                   ? static_cast<double>(value - static_cast<std::int64_t>(rounded))
+                   : static_cast<double>(value - std::numeric_limits<std::int64_t>::max()) - 1;
+    };
+    return (t - r) + (lost(target, targetType, t) - lost(reference, referenceType, r));
+}
+
 ElementSums compareElementsScalar(const std::byte* reference, DType referenceType,
                                   const std::byte* target, DType targetType, std::size_t width)
 {
@@ -57,7 +78,9 @@ ElementSums compareElementsScalar(const std::byte* reference, DType referenceTyp
         const std::uint64_t b = bitsAt(target, targetType, i);
         const double r = toDouble(a, referenceType);
         const double t = toDouble(b, targetType);
-        const bool unequal = sameType ? a != b : !(r == t || (std::isnan(r) && std::isnan(t)));
+        const double d = elementDifference(a, referenceType, b, targetType);
+        const bool alike = r == t && (d == 0 || !std::isfinite(r));
+        const bool unequal = sameType ? a != b : !(alike || (std::isnan(r) && std::isnan(t)));
         sums.unequal += unequal ? 1 : 0;
         const bool classChange = unequal && classOf(a, referenceType) != classOf(b, targetType);
         if (classChange) {
@@ -76,7 +99,6 @@ ElementSums compareElementsScalar(const std::byte* reference, DType referenceTyp
         if (!std::isfinite(r) || !std::isfinite(t))
             continue;
         ++sums.finite;
-        const double d = t - r;
         const std::size_t stripe = i % elementStripes;
         sumAbs[stripe] += std::fabs(d);
         sumSquares[stripe] += d * d;

@@ -11,12 +11,12 @@
 namespace moire::numeric {
 
 /// Everything element-wise that a comparison wants of one row of a tap pair, from one pass.
-/// d = target − reference, exact in fp64 for every dtype up to fp32. Sums run over the elements
-/// that are finite on both sides, in fp64, in `elementStripes` stripes: element i goes to stripe i
-/// mod elementStripes, each stripe adds in ascending i, the stripes are added as a balanced binary
-/// tree (0+8, 1+9, … then 0+4, …, 0+2, 0+1). So every instruction set and the scalar form give the
-/// same bits. Relative error of a sum of n terms ≤ (n/16 + 4)·2⁻⁵³ of the sum of magnitudes (Higham
-/// 2002, 4.2).
+/// d = target − reference, exact in fp64 for every dtype up to fp32 (elementDifference). Sums run
+/// over the elements that are finite on both sides, in fp64, in `elementStripes` stripes: element i
+/// goes to stripe i mod elementStripes, each stripe adds in ascending i, the stripes are added as a
+/// balanced binary tree (0+8, 1+9, … then 0+4, …, 0+2, 0+1). So every instruction set and the
+/// scalar form give the same bits. Relative error of a sum of n terms ≤ (n/16 + 4)·2⁻⁵³ of the sum
+/// of magnitudes (Higham 2002, 4.2).
 struct ElementSums
 {
     std::uint32_t unequal = 0;      ///< bits differ (value differs, when the dtypes do)
@@ -37,6 +37,11 @@ struct ElementSums
 };
 
 inline constexpr std::size_t elementStripes = 16;
+
+/// target − reference in fp64: 0 only where the values are equal, also of 64-bit integers,
+/// which fp64 does not hold. NaN where either is one.
+double elementDifference(std::uint64_t reference, DType referenceType, std::uint64_t target,
+                         DType targetType);
 
 /// `reference` and `target`: `width` elements each, any alignment. Different dtypes are compared by
 /// value (no ulps).

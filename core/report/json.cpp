@@ -51,6 +51,10 @@ Json alignmentObject(const diff::AlignmentSummary& alignment)
     out["rows_not_comparable_target"] = alignment.rowsNotComparableTarget;
     out["taps_only_reference"] = strings(alignment.tapsOnlyReference);
     out["taps_only_target"] = strings(alignment.tapsOnlyTarget);
+    out["routers_only_reference"] = strings(alignment.routersOnlyReference);
+    out["routers_only_target"] = strings(alignment.routersOnlyTarget);
+    out["tokens_only_reference"] = alignment.tokensOnlyReference;
+    out["tokens_only_target"] = alignment.tokensOnlyTarget;
     out["incomplete_reference"] = alignment.incompleteReference;
     out["incomplete_target"] = alignment.incompleteTarget;
     // 0 of an incomplete capture means that nobody knows how many rows it lacks.

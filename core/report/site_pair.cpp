@@ -99,10 +99,14 @@ std::string summaryPart(const diff::Report& report, Pair pair, const diff::SiteD
     table.add({"differ", grouped(site.unequal) + " of " + countOf(site.elements, "element")});
     if (site.state == diff::Site::State::Different) {
         table.add({"origin", originWords(detail)});
-        table.add({"relative L2", figure(site.relativeL2())});
-        table.add(
-            {"max |Δ|", figure(site.maxAbs) + " at element " + std::to_string(site.worstElement)});
-        table.add({"largest", countOf(site.maxUlp, "ulp")});
+        if (site.finite == 0) {
+            table.add({"max |Δ|", "none: no element is finite on both sides"});
+        } else {
+            table.add({"relative L2", figure(site.relativeL2())});
+            table.add({"max |Δ|",
+                       figure(site.maxAbs) + " at element " + std::to_string(site.worstElement)});
+            table.add({"largest", countOf(site.maxUlp, "ulp")});
+        }
     }
     return table.text();
 }
@@ -121,7 +125,7 @@ std::string worstPart(const diff::SiteDetail& detail)
              bitsText(element.referenceBits, detail.referenceType),
              element.chosen ? valueText(element.targetValue, detail.targetType) : "not chosen",
              element.chosen ? bitsText(element.targetBits, detail.targetType) : "",
-             element.chosen ? figure(element.targetValue - element.referenceValue, 3) : "–",
+             element.chosen ? figure(element.difference, 3) : "–",
              element.ulps ? grouped(*element.ulps) : "–"});
     return "\nElements, worst first\n" + table.text();
 }

@@ -239,7 +239,8 @@ Result<Setting> parseJson(std::string_view text, const std::string& name)
 {
     auto root = JsonReader(text, name).read();
     if (root && root->table() == nullptr)
-        return settingError(name, root->line, "holds no table at the top");
+        return settingError(name, root->line, "holds no table at the top",
+                            "Put everything into one pair of braces: {…}");
     return root;
 }
 

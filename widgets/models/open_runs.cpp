@@ -43,23 +43,20 @@ Result<std::shared_ptr<Compared>> compareRuns(const trace::RunPointer& reference
 
 /// What the reference and a repeat of it differ by.
 Result<std::shared_ptr<const diff::NoiseFloor>> floorOf(const trace::RunPointer& reference,
+                                                        const trace::RunPointer& target,
                                                         const QString& repeat, std::stop_token stop,
                                                         base::Progress& progress)
 {
     auto run = store::MappedRun::open(repeat.toStdString());
     if (!run)
         return run.error();
-    diff::ComparisonOptions options;
-    options.resamples = 0;
-    const auto report = diff::compare(reference, *run, {}, options, threadCount(), stop, progress);
-    if (!report)
-        return report.error();
-    return std::make_shared<const diff::NoiseFloor>(diff::NoiseFloor::of(*report));
+    return diff::measureFloor(reference, *target, *run, {}, threadCount(), std::move(stop),
+                              progress);
 }
 
 Result<diff::ComparisonOptions> optionsOf(const trace::RunPointer& reference,
-                                          const Judging& judging, std::stop_token stop,
-                                          base::Progress& progress)
+                                          const trace::RunPointer& target, const Judging& judging,
+                                          std::stop_token stop, base::Progress& progress)
 {
     diff::ComparisonOptions options;
     if (!judging.tolerance.isEmpty()) {
@@ -69,7 +66,7 @@ Result<diff::ComparisonOptions> optionsOf(const trace::RunPointer& reference,
         options.tolerance = std::make_shared<const diff::Tolerance>(std::move(*tolerance));
     }
     if (!judging.repeat.isEmpty()) {
-        auto floor = floorOf(reference, judging.repeat, stop, progress);
+        auto floor = floorOf(reference, target, judging.repeat, stop, progress);
         if (!floor)
             return floor.error();
         options.floor = std::move(*floor);
@@ -104,7 +101,7 @@ Result<ComparedPointer> measureRuns(const ComparedPointer& opened, const Judging
                                     std::stop_token stop, base::Progress& progress)
 {
     const auto begin = Clock::now();
-    const auto options = optionsOf(opened->reference, judging, stop, progress);
+    const auto options = optionsOf(opened->reference, opened->target, judging, stop, progress);
     if (!options)
         return options.error();
     auto compared = compareRuns(opened->reference, opened->target, *options, stop, progress);

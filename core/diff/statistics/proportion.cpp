@@ -78,8 +78,9 @@ Bounds wilson(double events, double n, double confidence)
     const double square = z * z / n;
     const double centre = p + square / 2;
     const double reach = z * std::sqrt(p * (1 - p) / n + square / (4 * n));
-    return {std::max(0.0, (centre - reach) / (1 + square)),
-            std::min(1.0, (centre + reach) / (1 + square))};
+    // At its ends the formula gives the ends, which rounding would miss.
+    return {events == 0 ? 0 : std::max(0.0, (centre - reach) / (1 + square)),
+            events == n ? 1 : std::min(1.0, (centre + reach) / (1 + square))};
 }
 
 double ruleOfThree(double n)

@@ -163,7 +163,8 @@ def element_measures(ref, tgt, tap, pairs, full):
         out["A3"] = {"value": LD(1e6) * (r.size - equal.sum()) / r.size, "n": r.size}
         distance = np.abs(keys(rb, ref.dtype[tap]) - keys(tb, ref.dtype[tap]))
         distance = np.where(np.isnan(r) | np.isnan(t), 0, distance)
-        out["A4"] = {"value": distance.max(), "n": r.size, "parameters": {"mean": LD(distance.sum()) / r.size},
+        known = int((~(np.isnan(r) | np.isnan(t))).sum())  # NaN has no distance
+        out["A4"] = {"value": distance.max(), "n": known, "parameters": {"mean": LD(distance.sum()) / known},
                      "percentiles": summary(distance.max(1))}
         whole = equal == r.shape[1]
         out["A6"] = {"value": 100 * LD(whole.sum()) / len(r), "n": len(r)}

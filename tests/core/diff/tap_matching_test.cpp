@@ -138,7 +138,7 @@ void TapMatchingTest::fusedProjections()
     QVERIFY(report.alignment.tapsOnlyTarget.empty());
     QCOMPARE(report.exit, 0);
     QCOMPARE(report.alignment.remarks,
-             (std::vector<std::string>{"1 tap is compared under another name "
+             (std::vector<std::string>{"3 taps are compared under another name "
                                        "(model.layers.0.self_attn.q_proj.out of the reference is "
                                        "model.layers.0.self_attn.qkv_proj.out of the target)"}));
 

@@ -424,7 +424,7 @@ void ToleranceTest::floors()
     const auto floor = std::make_shared<const NoiseFloor>(NoiseFloor::of(repeat));
     QCOMPARE(*floor->relativeL2("a.out", 0), 0.0);
     QCOMPARE(*floor->relativeL2("a.out", 1), 0.125);
-    QCOMPARE(*floor->relativeL2("a.out", 99), 0.125);
+    QVERIFY(!floor->relativeL2("a.out", 2)); // the repeat ends before
     QCOMPARE(*floor->relativeL2("b.out", 1), 0.0);
     QVERIFY(!floor->relativeL2("c.out", 1));
 

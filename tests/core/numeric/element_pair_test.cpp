@@ -217,6 +217,35 @@ private slots:
         }
     }
 
+    void wideIntegers()
+    {
+        // fp64 holds neither 2⁵³ + 1 nor the largest integers.
+        const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+        constexpr std::int64_t odd = (std::int64_t{1} << 53U) + 1;
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        const std::int64_t ours[] = {odd - 1, odd, most, most, -odd, 5};
+        const std::int64_t theirs[] = {odd, odd, most - 1, most - 3, odd, 2};
+        const double expected[] = {1, 0, -1, -3, 0x1p54, -3};
+        for (std::size_t i = 0; i < std::size(ours); ++i)
+            QCOMPARE(elementDifference(bits(ours[i]), DType::I64, bits(theirs[i]), DType::I64),
+                     expected[i]);
+        double rounded = 0x1p53; // what odd rounds to is another number
+        std::uint64_t fp64 = 0;
+        std::memcpy(&fp64, &rounded, sizeof fp64);
+        QCOMPARE(elementDifference(bits(odd), DType::I64, fp64, DType::FP64), -1.0);
+
+        Row r(16);
+        Row t(16);
+        for (std::size_t i = 0; i < 2; ++i) {
+            setBits(r, DType::I64, i, bits(ours[i]));
+            setBits(t, DType::I64, i, bits(theirs[i]));
+        }
+        const ElementSums sums = compareElements(r.data(), DType::I64, t.data(), DType::I64, 2);
+        QCOMPARE(sums.unequal, 1U);
+        QCOMPARE(sums.maxAbs, 1.0);
+        QCOMPARE(sums.sumSquares, 1.0);
+    }
+
     void classMatrix()
     {
         const Row r = rowOf({1, 0, std::numeric_limits<float>::infinity(), 1e-40F}, DType::FP32);

@@ -136,6 +136,10 @@ void StatisticsTest::proportions()
         QVERIFY(std::fabs(bounds.low - c.low) < 5e-5);
         QVERIFY(std::fabs(bounds.high - c.high) < 5e-5);
     }
+    for (const double n : {1.0, 8.0, 29.0, 1e6}) { // exactly the ends
+        QVERIFY(wilson(n, n).high == 1.0 && wilson(n, n).low < 1);
+        QVERIFY(wilson(0, n).low == 0.0 && wilson(0, n).high > 0);
+    }
     QCOMPARE(ruleOfThree(300), 0.01);
     QCOMPARE(ruleOfThree(2), 1.0);
     QVERIFY(near(normalQuantile(0.975), 1.959963984540054, 1e-14));
