@@ -73,7 +73,7 @@ std::string leftOver(std::uint64_t count, std::string_view what, std::string_vie
 }
 
 void sideLines(std::vector<std::string>& lines, std::string_view whose, std::size_t samples,
-               std::uint64_t rows, std::size_t taps)
+               std::uint64_t rows, std::size_t taps, std::size_t routers)
 {
     if (samples > 0)
         lines.push_back(leftOver(samples, "sample", whose));
@@ -81,6 +81,8 @@ void sideLines(std::vector<std::string>& lines, std::string_view whose, std::siz
         lines.push_back(leftOver(rows, "row", whose));
     if (taps > 0)
         lines.push_back(leftOver(taps, "tap", whose));
+    if (routers > 0)
+        lines.push_back(leftOver(routers, "router", whose));
 }
 
 } // namespace
@@ -209,9 +211,9 @@ std::vector<std::string> alignmentLines(const diff::Report& report)
     if (a.missingTarget > 0)
         lines.push_back(countOf(a.missingTarget, "row") + " known to be missing in the target");
     sideLines(lines, "reference", a.samplesOnlyReference.size(), a.rowsOnlyReference,
-              a.tapsOnlyReference.size());
+              a.tapsOnlyReference.size(), a.routersOnlyReference.size());
     sideLines(lines, "target", a.samplesOnlyTarget.size(), a.rowsOnlyTarget,
-              a.tapsOnlyTarget.size());
+              a.tapsOnlyTarget.size(), a.routersOnlyTarget.size());
     if (const auto apart = a.rowsNotComparableReference + a.rowsNotComparableTarget; apart > 0)
         lines.push_back(countOf(apart, "row") + " behind a split: not comparable ("
                         + grouped(a.rowsNotComparableReference) + " of the reference, "

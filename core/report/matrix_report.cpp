@@ -180,7 +180,9 @@ std::string matrixVerdict(const RunMatrix& matrix)
         text += " in " + countOf(groups, "group") + " of bitwise equal ones";
     for (const diff::Measure& measure : matrix.overAll)
         if (measure.id == "G8" && measure.value)
-            text += "; " + figure(*measure.value, 3) + " different outputs a sample on average";
+            text += "; " + figure(*measure.value, 3)
+                    + (*measure.value == 1 ? " output" : " different outputs")
+                    + " a sample on average";
     return text + '.';
 }
 
