@@ -39,7 +39,8 @@ double Site::oneMinusCosine() const
     if (reference == 0 || targetNorm == 0)
         return std::numeric_limits<double>::quiet_NaN();
     const double stretch = reference - targetNorm;
-    return std::max(0.0, (sumSquares - stretch * stretch) / (2 * reference * targetNorm));
+    const double value = (sumSquares - stretch * stretch) / (2 * reference * targetNorm);
+    return value < 0 ? 0.0 : value; // NaN, where a sum has overflowed, stays
 }
 
 const Measure* Report::findMeasure(std::string_view id) const

@@ -86,6 +86,7 @@ class MissingTest : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
+    void angleOfOverflow();
     void everyTap();
     void tokensOfPositions();
     void tokensOfASample();
@@ -105,6 +106,17 @@ private Q_SLOTS:
     void bytesOfTokens();
     void wordsOfVerdicts();
 };
+
+void MissingTest::angleOfOverflow()
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Site site;
+    site.sumSquares = site.referenceSquares = site.targetSquares = infinity;
+    QVERIFY(std::isnan(site.oneMinusCosine()));
+    site = {};
+    site.referenceSquares = site.targetSquares = 4;
+    QCOMPARE(site.oneMinusCosine(), 0.0);
+}
 
 void MissingTest::everyTap()
 {

@@ -75,9 +75,9 @@ void ItemModelsTest::elements()
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     QCOMPARE(model.rowCount(), 0);
     // bf16 0x3f59 is 0.84765625 and its successor 0x3f5a is 0.8515625 (8 bits of precision).
-    const diff::ElementPair up{211, 0x3f59, 0x3f5a, 0.84765625, 0.8515625, 1};
-    const diff::ElementPair down{402, 0xbfca, 0xbfc9, -1.578125, -1.5703125, 1};
-    const diff::ElementPair nan{3, 0x3f80, 0x7fc0, 1.0, std::nan(""), std::nullopt};
+    const diff::ElementPair up{211, 0x3f59, 0x3f5a, 0.84765625, 0.8515625, 0.00390625, 1};
+    const diff::ElementPair down{402, 0xbfca, 0xbfc9, -1.578125, -1.5703125, 0.0078125, 1};
+    const diff::ElementPair nan{3, 0x3f80, 0x7fc0, 1.0, std::nan(""), std::nan(""), std::nullopt};
     model.setElements({up, down, nan}, numeric::DType::BF16, numeric::DType::BF16);
     QCOMPARE(model.rowCount(), 3);
     QCOMPARE(model.index(0, ElementModel::Element).data().toString(), QStringLiteral("211"));

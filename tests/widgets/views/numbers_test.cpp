@@ -43,8 +43,10 @@ diff::SiteDetail hardDetail(numeric::DType dtype)
     detail.origin = diff::Origin::Carried;
     detail.amplification = 12345.678;
     detail.worst.push_back({1048575, 0xbdf5a7c3U, 0xbdf5a7c4U, -0.123456789012345e-30,
-                            -1.23456789012345e+17, std::uint64_t{4294967295U}});
-    detail.worst.push_back({7, 1, 2, std::numeric_limits<double>::infinity(), -0.0, std::nullopt});
+                            -1.23456789012345e+17, -1.23456789012345e+17,
+                            std::uint64_t{4294967295U}});
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    detail.worst.push_back({7, 1, 2, infinity, -0.0, -infinity, std::nullopt});
     return detail;
 }
 
