@@ -130,9 +130,10 @@ void addTokens(CLI::App& command, RunArguments& a, const char* group)
         ->check(wholeNumber(0, largestCount))
         ->group(group);
     command
-        .add_option("--padding", a.padding,
-                    "Side on which the prompts of a batch are padded to the longest: left or right "
-                    "(default: none, each has its own length)")
+        .add_option(
+            "--padding", a.padding,
+            "Side on which the prompts of a batch are padded to the longest: left or right; "
+            "not with --prefill-chunk (default: none, each has its own length)")
         ->type_name("SIDE")
         ->check(oneOf({"left", "right"}))
         ->group(group);

@@ -175,6 +175,10 @@ Error interrupted(Error error, const fs::path& part, std::uint64_t rows, std::ui
     std::error_code ignored;
     if (!fs::exists(part, ignored))
         return error;
+    if (const auto left = store::MappedRun::open(part); !left || (*left)->rowCount() == 0) {
+        fs::remove(part, ignored); // nothing was recorded, or nothing reached the disk
+        return error;
+    }
     if (!error.hint.empty())
         error.hint += ". ";
     error.hint += "What was recorded is in " + part.string() + ", which opens as incomplete";

@@ -79,9 +79,14 @@ Result<RunArguments> parsed(const std::vector<std::string>& words)
     try {
         app.parse(std::move(reversed));
     } catch (const CLI::ParseError& error) {
-        std::string sentence = error.what();
-        std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-        return Error{Errc::Invalid, sentence, {}, "Try 'moire-capture run --help'"};
+        // A validator puts what to do on a second line (arguments.cpp).
+        const std::string message = error.what();
+        const std::size_t line = message.find('\n');
+        return Error{Errc::Invalid,
+                     message.substr(0, line),
+                     {},
+                     line == std::string::npos ? "Try 'moire-capture run --help'"
+                                               : message.substr(line + 1)};
     }
     arguments.commandLine = lineOf(words);
     return arguments;
@@ -95,13 +100,51 @@ struct Job
     bool done = false; ///< its capture is there
 };
 
-/// Whether the capture is there and made by the same command. Errors: Invalid when by another;
-/// those of a file that is no capture.
+/// The files that a run reads besides its model, as its options name them.
+std::vector<fs::path> inputsOf(const RunArguments& arguments)
+{
+    std::vector<fs::path> paths;
+    for (const auto* named :
+         {&arguments.promptsFile, &arguments.idsFile, &arguments.reference, &arguments.policyFile})
+        if (*named)
+            paths.emplace_back(**named);
+    if (arguments.task)
+        paths.emplace_back(arguments.task->substr(arguments.task->find(':') + 1));
+    for (const std::string& pattern : arguments.taps)
+        if (pattern.starts_with('@'))
+            paths.emplace_back(pattern.substr(1));
+    return paths;
+}
+
+/// When a file, or the newest one of a folder, was written.
+fs::file_time_type timeOf(const fs::path& path)
+{
+    std::error_code ignored;
+    fs::file_time_type newest = fs::last_write_time(path, ignored);
+    if (fs::is_directory(path, ignored))
+        for (const auto& entry : fs::directory_iterator(path, ignored))
+            newest = std::max(newest, entry.last_write_time(ignored));
+    return newest;
+}
+
+/// Whether the capture is there, made by the same command from files that have not changed since.
+/// Errors: Invalid when not so; those of a file that is no capture.
 Result<bool> isDone(const Job& job)
 {
     std::error_code ignored;
     if (!fs::exists(job.capture, ignored))
         return false;
+    const fs::file_time_type made = fs::last_write_time(job.capture, ignored);
+    std::vector<fs::path> inputs = inputsOf(job.arguments);
+    inputs.emplace_back(job.arguments.model);
+    for (const fs::path& input : inputs) {
+        const bool replaced = job.arguments.reference && input == *job.arguments.reference
+                              && !fs::exists(input, ignored);
+        if (replaced || (fs::exists(input, ignored) && timeOf(input) > made))
+            return Error{Errc::Invalid,
+                         "is older than " + input.filename().string() + ", which it was made from",
+                         job.capture.string(), "Remove it, or choose another folder with -o"};
+    }
     const auto run = store::MappedRun::open(job.capture);
     if (!run)
         return run.error();
@@ -121,7 +164,8 @@ Result<std::vector<Job>> jobsOf(const RunMatrix& matrix, const std::vector<Setti
             if (std::any_of(given.begin(), given.end(),
                             [&](const Setting& g) { return g.first == setting.first; }))
                 return Error{Errc::Invalid,
-                             setting.first + " was given, and the matrix sets it too",
+                             (setting.first == "model" ? "MODEL" : "--" + setting.first)
+                                 + " was given, and the matrix sets it too",
                              {},
                              "Leave it out of one of them"};
             settings.push_back(setting);

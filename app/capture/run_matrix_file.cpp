@@ -168,9 +168,14 @@ private:
         if (node.table() == nullptr)
             return settingError(m_name, node.line, "“axes” has to be a table");
         for (const auto& [option, values] : *node.table()) {
-            if (values.list() == nullptr || values.list()->empty())
+            if (values.list() == nullptr)
                 return settingError(m_name, values.line,
-                                    "the axis " + inQuotes(option) + " has to be a list of values");
+                                    "the axis " + inQuotes(option) + " has to be a list of values",
+                                    "A value for every run goes into [run]");
+            if (values.list()->empty())
+                return settingError(m_name, values.line,
+                                    "the axis " + inQuotes(option) + " has no value",
+                                    "Write one or more, or leave the axis out");
             Axis axis;
             axis.option = option;
             for (const Node& value : *values.list()) {
@@ -207,15 +212,16 @@ private:
             const auto axis = std::find_if(m_axes.begin(), m_axes.end(),
                                            [&](const Axis& a) { return a.option == option; });
             if (axis == m_axes.end())
-                return settingError(m_name, value.line,
-                                    inQuotes(option) + " is none of the [axes]");
+                return settingError(m_name, value.line, inQuotes(option) + " is none of the [axes]",
+                                    "Name an axis, or write one");
             std::set<std::string> words;
             const Node::List one{value};
             for (const Node& entry : value.list() == nullptr ? one : *value.list()) {
                 const auto word = wordOf(entry);
                 if (!word || std::ranges::find(axis->words, *word) == axis->words.end())
                     return settingError(m_name, entry.line,
-                                        "the axis " + inQuotes(option) + " has no such value");
+                                        "the axis " + inQuotes(option) + " has no such value",
+                                        "Take one that stands in [axes]");
                 words.insert(*word);
             }
             condition.emplace_back(static_cast<std::size_t>(axis - m_axes.begin()),

@@ -126,6 +126,22 @@ std::uint64_t bytesOfRow(const trace::RunHeader& header)
     return bytes;
 }
 
+/// Bytes that a capture has whatever its rows (core/store/FORMAT.md): the container, each table's
+/// header and place index, the records of taps, routers and the vocabulary. Measured, and rounded
+/// up by a third.
+std::uint64_t bytesOfFrame(const trace::RunHeader& header)
+{
+    constexpr std::uint64_t container = std::uint64_t{96} << 10U;
+    constexpr std::uint64_t table = std::uint64_t{2} << 10U;
+    constexpr std::uint64_t tablesOfRouter = 3;
+    constexpr std::uint64_t tokenRecord = 40;
+    std::uint64_t bytes =
+        container + (header.taps.size() + tablesOfRouter * header.routers.size()) * table;
+    for (const std::string& token : header.vocabulary)
+        bytes += tokenRecord + token.size();
+    return bytes;
+}
+
 trace::LogitsInfo logitsInfo(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
                              std::span<const Prompt> prompts)
 {
@@ -188,7 +204,7 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
                    .vocabulary = vocabularyOf(checkpoint)};
     for (const Prompt& prompt : prompts)
         plan.rows += rowsOf(prompt, options);
-    plan.bytes = plan.rows * bytesOfRow(plan.header);
+    plan.bytes = bytesOfFrame(plan.header) + plan.rows * bytesOfRow(plan.header);
     return plan;
 }
 

@@ -151,8 +151,9 @@ Result<std::vector<Question>> questionsIn(const fs::path& path, const std::strin
     const auto rows = readCsv(*text, path.string());
     if (!rows)
         return rows.error();
+    const Error none = invalid("the file has no question", path.string(), csvForm);
     if (rows->empty())
-        return invalid("the file has no question", path.string(), csvForm);
+        return none;
     const auto& first = rows->front().cells;
     const bool named = std::any_of(first.begin(), first.end(), [](const std::string& cell) {
         return trimmed(cell) == "question";
@@ -168,6 +169,8 @@ Result<std::vector<Question>> questionsIn(const fs::path& path, const std::strin
             return question.error();
         questions.push_back(*std::move(question));
     }
+    if (questions.empty())
+        return none;
     return questions;
 }
 

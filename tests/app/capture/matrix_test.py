@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Moire contributors
 # SPDX-License-Identifier: Apache-2.0
 """`moire-capture run --matrix`: every combination once, resumable, and mistakes in the file named by line."""
+import os
 import unittest
 
 import h5py
@@ -49,6 +50,23 @@ class Matrix(CaptureCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"was made with other options", done.stderr)
 
+    def test_what_was_made_from_other_files_is_refused(self):
+        prompts = self.write("p.jsonl", '{"text": "The sea"}\n')
+        run = ("--prompts", prompts)
+        text = '[axes]\npolicy = ["bf16", "fp32"]\n[run]\nmax-new = 2\nignore-eos = true\n[reference]\npolicy = "fp32"\n'
+        self.assertEqual(self.matrix(text, *run).returncode, 0)
+        self.assertEqual(self.matrix(text, *run).stdout.decode().count("done before"), 2)
+        (self.folder / "out/fp32.moire").rename(self.folder / "kept")  # its targets would have no reference
+        done = self.matrix(text, *run)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is older than fp32.moire, which it was made from", done.stderr)
+        (self.folder / "kept").rename(self.folder / "out/fp32.moire")
+        later = os.stat(self.folder / "out/bf16.moire").st_mtime + 10
+        os.utime(prompts, (later, later))
+        done = self.matrix(text, *run)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is older than p.jsonl, which it was made from", done.stderr)
+
     def test_reference_is_replayed(self):
         done = self.matrix(AXES + '[run]\nmax-new = 4\nignore-eos = true\n'
                            '[reference]\npolicy = "fp32"\narithmetic = "ordered"\nbatch = 1\n')
@@ -84,7 +102,7 @@ class Matrix(CaptureCase):
         self.assertEqual(self.names(), ["model.moire"])
 
     def test_mistakes(self):
-        for text, words in [("[axes]\npolicy = 3\n", "matrix.toml, line 2"), ("[axes]\npolicy = []\n", "list of values"),
+        for text, words in [("[axes]\npolicy = 3\n", "matrix.toml, line 2"), ("[axes]\npolicy = []\n", "has no value"),
                             ("[axes]\npollicy = ['bf16']\n", "'pollicy' is no option"), ("[run]\nbatch = 2\n", "[axes]"),
                             ("[axes]\nbatch = [1, true]\n", "needs a text or a number"),
                             ("[axes]\nignore-eos = [1]\n", "is true or false"), ("[axes]\noutput = ['a']\n", "'output'"),

@@ -218,8 +218,22 @@ class SameBits(CaptureCase):
         said = self.capture("run", self.model, "--text", "The capital", "--max-new", "5", "--dry-run")
         self.assertIn("lm_head.out", said)
         tokens = len(self.capture("tokenize", self.model, "--text", "The capital").split())
-        self.assertRegex(said, rf"at most {tokens + 4} rows of 1 sample, \d+ taps, .*\(\d+\), roughly \d+ s")
+        planned = re.search(rf"at most {tokens + 4} rows of 1 sample, \d+ taps, .*\((\d+)\), roughly \d+ s", said)
+        self.assertIsNotNone(planned, said)
         self.assertEqual(list(self.folder.glob("*.moire*")), [])
+
+    def test_planned_size_is_never_passed(self):
+        for taps in ("lm_head.out", "*"):
+            for tokens in (1, 40):
+                run = ("--text", "The capital", "--max-new", tokens, "--ignore-eos", "--taps", taps)
+                planned = int(re.search(r"\((\d+)\)", self.capture("run", self.model, *run, "--dry-run").splitlines()[-1])[1])
+                size = self.run_model("sized", *run).stat().st_size
+                self.assertLessEqual(size, planned)
+                self.assertLess(planned, 2 * size)
+                done = self.call(CAPTURE, "run", self.model, *run, "--limit-bytes", size - 1, "-o", self.folder / "refused.moire")
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(b"more than the limit", done.stderr)
+        self.assertFalse((self.folder / "refused.moire").exists())
 
     def test_names_the_file_itself(self):
         for expected in ("model-bf16-native.moire", "model-bf16-native-2.moire"):

@@ -143,7 +143,8 @@ class Task(CaptureCase):
         for arguments, says in [
                 (("--task", "mmlu"), "names no task"), (("--task", "hellaswag:x"), "names no task"),
                 (("--task", f"mmlu:{self.folder / 'nowhere.csv'}"), "nowhere"), (("--task", f"mmlu:{DATA.parent}"), "no .csv"),
-                (task("mmlu", "a.csv", ""), "no question"), (task("mmlu", "b.csv", "q,a\n"), "2 columns"),
+                (task("mmlu", "a.csv", ""), "no question"),
+                (task("mmlu", "head.csv", "question,A,B,C,D,answer\n"), "no question"), (task("mmlu", "b.csv", "q,a\n"), "2 columns"),
                 (task("mmlu", "c.csv", "q,a,b,c,d,\n"), "no answer"), (task("mmlu", "d.csv", "q,a,b,c,d,F\n"), "none of the 4"),
                 (task("mmlu", "e.csv", "question,A,answer\nq,a,A\n"), "no columns A, B"),
                 (task("mmlu", "f.csv", "question,A,B\nq,a,b\n"), "no column answer"), (task("mmlu", "g.csv", '"q,a,b,c,d,A'), "not closed"),
