@@ -218,15 +218,20 @@ void ComparisonView::restoreLayoutState(const QVariantMap& state)
 void ComparisonView::refine(ComparedPointer compared)
 {
     showSummary(*compared);
+    const SitePlace first = firstPlace(*compared);
+    const bool untouched = m_cursor.sitePlace() == m_opening;
     m_cursor.refine(std::move(compared));
+    // Between unlike dtypes only the values tell what differs first.
+    if (untouched && first != m_opening)
+        m_cursor.moveTo(first);
 }
 
 void ComparisonView::setCompared(ComparedPointer compared)
 {
     showSummary(*compared);
-    const SitePlace first = firstPlace(*compared);
+    m_opening = firstPlace(*compared);
     m_cursor.setCompared(std::move(compared));
-    m_cursor.moveTo(first);
+    m_cursor.moveTo(m_opening);
 }
 
 bool ComparisonView::showTab(const QString& name)

@@ -93,6 +93,7 @@ private:
     Panel* m_heatPanel = nullptr;
     Panel* m_inspectorPanel = nullptr;
     QWidget* m_tabsPanel = nullptr;
+    SitePlace m_opening; ///< where the cursor was put when the runs were opened
     bool m_compact = false;
     bool m_tabAsked = false;                ///< by name: it stays in front of the site
     QString m_tab;                          ///< the last one that was not the site
