@@ -23,6 +23,7 @@ class ViewsTest : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
+    void opensWhereValuesDiffer();
     void stripColumnsLieOverEachOther();
     void stripsStandOverTheirColumns();
     void stripsAreRealigned();
@@ -406,6 +407,29 @@ void ViewsTest::lockedInspectorStays()
     QVERIFY(title.contains(QStringLiteral("/ 3 /")));
     page.inspector().setLocked(false);
     QVERIFY(title.contains(QStringLiteral("/ 5 /")));
+}
+
+/// What differs first can be known once values are compared; a cursor that was moved stays.
+void ViewsTest::opensWhereValuesDiffer()
+{
+    test::MadeModel later;
+    later.firstLayer = 2;
+    const auto opened = test::madeComparison(later);
+    const auto measured = test::madeComparison({});
+    QVERIFY(firstPlace(*opened) != firstPlace(*measured));
+    Look look(ThemeKind::Light);
+    Cursor cursor;
+    ComparisonView page(look, cursor);
+    page.setCompared(opened);
+    QVERIFY(cursor.sitePlace() == firstPlace(*opened));
+    page.refine(measured);
+    QVERIFY(cursor.sitePlace() == firstPlace(*measured));
+    page.setCompared(opened);
+    const SitePlace chosen{1, 0};
+    cursor.moveTo(chosen);
+    page.refine(measured);
+    QVERIFY(cursor.sitePlace() == chosen);
+    QTRY_VERIFY(page.isSettled());
 }
 
 void ViewsTest::overviewGoesAnywhere()
