@@ -26,6 +26,30 @@ std::string shellQuoted(const std::string& text)
     return out + '\'';
 }
 
+namespace {
+
+/// The options that the report was judged by: criteria of the command line have all taps for a
+/// pattern and their texts for a name; else it was a profile.
+std::string judgingOptions(const diff::Report& report)
+{
+    std::string options;
+    std::string criteria;
+    std::string names;
+    for (const diff::CriterionOutcome& outcome : report.tolerance) {
+        criteria += " --criterion " + shellQuoted(outcome.criterion);
+        names += (names.empty() ? "" : ", ") + outcome.criterion;
+    }
+    if (!report.toleranceProfile.empty())
+        options += report.toleranceProfile == names
+                       ? criteria
+                       : " --tolerance " + shellQuoted(report.toleranceProfile);
+    if (!report.noiseFloor.empty())
+        options += " --repeat " + shellQuoted(report.noiseFloor);
+    return options;
+}
+
+} // namespace
+
 std::vector<std::string> reproduceCommands(const diff::Report& report)
 {
     std::vector<std::string> commands;
@@ -34,7 +58,7 @@ std::vector<std::string> reproduceCommands(const diff::Report& report)
             commands.push_back(std::move(line));
     const std::string both =
         shellQuoted(report.reference.file) + ' ' + shellQuoted(report.target.file);
-    commands.push_back("moire-diff " + both);
+    commands.push_back("moire-diff " + both + judgingOptions(report));
     if (const auto& first = report.first.bitwise)
         commands.push_back("moire-diff show " + both + ' ' + shellQuoted(siteText(*first)));
     return commands;

@@ -12,6 +12,7 @@
 #include "core/report/partial_file.h"
 #include "core/report/png.h"
 #include "core/report/pooled_map.h"
+#include "core/report/reproduce.h"
 #include "core/report/text_table.h"
 #include "tests/core/report/hand_made.h"
 
@@ -36,6 +37,25 @@ private Q_SLOTS:
         overhanging.add({"a", "b", "c"});
         overhanging.add({"a", "longer than its column"});
         QCOMPARE(overhanging.text(), std::string("  a  b  c\n  a  longer than its column\n"));
+    }
+
+    void reproducesTheJudgement()
+    {
+        moire::diff::Report report;
+        report.reference.file = "a.moire";
+        report.target.file = "b.moire";
+        QCOMPARE(reproduceCommands(report).front(), std::string("moire-diff a.moire b.moire"));
+        report.toleranceProfile = "strict";
+        report.tolerance = {{"*.mlp.*", "ulp<=2", 1, 0, 0, {}, {}}};
+        report.noiseFloor = "a 2.moire";
+        QCOMPARE(reproduceCommands(report).front(),
+                 std::string("moire-diff a.moire b.moire --tolerance strict --repeat 'a 2.moire'"));
+        report.toleranceProfile = "abs<=1, kl<=1";
+        report.tolerance = {{"*", "abs<=1", 1, 0, 0, {}, {}}, {"*", "kl<=1", 1, 0, 0, {}, {}}};
+        report.noiseFloor.clear();
+        QCOMPARE(reproduceCommands(report).front(),
+                 std::string("moire-diff a.moire b.moire --criterion 'abs<=1' "
+                             "--criterion 'kl<=1'"));
     }
 
     void base64AsInTheRfc()
