@@ -122,7 +122,7 @@ private:
         Piece piece;
         piece.ids = ids;
         piece.cache = &cache;
-        Forward(*m_model, *m_taps, nullptr).run(std::span(&piece, 1)).argmax(-1);
+        Forward(*m_model, *m_taps, nullptr).run(std::span(&piece, 1))[-1].argmax();
     }
 
     Checkpoint m_checkpoint;
