@@ -22,12 +22,6 @@ namespace env = trace::env;
 
 namespace {
 
-/// Keys of FORMAT.md, section "environment", that nothing here reads back.
-constexpr std::string_view prefixTokens = "run.prefix_tokens";
-constexpr std::string_view prefillChunk = "run.prefill_chunk";
-constexpr std::string_view padding = "run.padding";
-constexpr std::string_view policyRules = "numerics.policy_rules";
-
 std::string hexText(std::uint64_t value)
 {
     char text[19];
@@ -77,7 +71,7 @@ void describeNumerics(const ModelPlan& plan, const Policy& policy, const RunOpti
                       trace::Environment& environment)
 {
     environment.set(env::policy, policy.name());
-    environment.set(policyRules, policy.rulesText());
+    environment.set(env::policyRules, policy.rulesText());
     environment.set(env::arithmetic, options.arithmetic);
     if (options.arithmetic == "ordered")
         environment.set(env::kPlan, kPlanText(options));
@@ -126,11 +120,12 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
                                              : options.prefix ? "prefix"
                                                               : "free"));
     if (options.prefix)
-        environment.set(prefixTokens, std::int64_t{*options.prefix});
+        environment.set(env::prefixTokens, std::int64_t{*options.prefix});
     if (options.padding != Padding::None)
-        environment.set(padding, std::string(options.padding == Padding::Left ? "left" : "right"));
+        environment.set(env::padding,
+                        std::string(options.padding == Padding::Left ? "left" : "right"));
     if (options.prefillChunk > 0)
-        environment.set(prefillChunk, std::int64_t{options.prefillChunk});
+        environment.set(env::prefillChunk, std::int64_t{options.prefillChunk});
     // A free run decodes token by token: what a forced run calls steps.
     const bool chosen = scoresOnly || options.prefix;
     environment.set(env::construction, std::string(nameOf(chosen ? options.construction

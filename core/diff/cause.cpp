@@ -17,9 +17,6 @@ namespace {
 
 namespace env = trace::env;
 
-/// Which modules a policy computes how (FORMAT.md, section "environment").
-constexpr std::string_view policyRules = "numerics.policy_rules";
-
 /// Routing explains a difference when its rows carry at least this share of the error, and each
 /// of them this many times what one of the others does.
 constexpr double mostOfTheError = 0.5;
@@ -237,10 +234,10 @@ bool CauseFinder::onlyRanksDiffer() const
 void CauseFinder::precision()
 {
     const bool types = m_first->referenceType != m_first->targetType;
-    if (!types && !differs(env::policy) && !differs(policyRules))
+    if (!types && !differs(env::policy) && !differs(env::policyRules))
         return;
     std::vector<std::string> evidence;
-    for (const std::string_view key : {env::policy, policyRules})
+    for (const std::string_view key : {env::policy, env::policyRules})
         if (differs(key))
             evidence.push_back(fieldEvidence(key));
     if (types)

@@ -54,6 +54,8 @@ inline constexpr std::string_view blas = "library.blas";
 inline constexpr std::string_view blasVersion = "library.blas_version";
 inline constexpr std::string_view torchVersion = "library.torch_version";
 inline constexpr std::string_view policy = "numerics.policy";
+inline constexpr std::string_view policyRules =
+    "numerics.policy_rules"; ///< which modules it computes how
 inline constexpr std::string_view arithmetic = "numerics.arithmetic";
 inline constexpr std::string_view kPlan = "numerics.k_plan";
 inline constexpr std::string_view tpSize = "numerics.tp_size";
@@ -68,7 +70,12 @@ inline constexpr std::string_view seed = "run.seed";
 inline constexpr std::string_view sampling = "run.sampling"; ///< "greedy", …
 inline constexpr std::string_view replay = "run.replay";     ///< free, forced, prefix
 inline constexpr std::string_view replaySource =
-    "run.replay_source";                                             ///< file name of the reference
+    "run.replay_source"; ///< file name of the reference
+inline constexpr std::string_view prefixTokens =
+    "run.prefix_tokens"; ///< of each response, given in advance
+inline constexpr std::string_view prefillChunk =
+    "run.prefill_chunk";                                   ///< tokens of a prompt a forward pass
+inline constexpr std::string_view padding = "run.padding"; ///< left, right
 inline constexpr std::string_view construction = "run.construction"; ///< once, steps
 inline constexpr std::string_view logProbs = "run.log_probs";        ///< raw, processed
 inline constexpr std::string_view program = "run.program";
