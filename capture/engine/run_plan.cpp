@@ -142,6 +142,21 @@ std::uint64_t bytesOfFrame(const trace::RunHeader& header)
     return bytes;
 }
 
+/// Bytes of a sample's own records and texts, and of its tokens' (core/store/FORMAT.md). A token's
+/// text is taken to be no longer than 16 bytes on average.
+std::uint64_t bytesOfSample(const Prompt& prompt, const RunOptions& options)
+{
+    constexpr std::uint64_t sampleRecords = 160;
+    constexpr std::uint64_t choiceRecord = 16;
+    constexpr std::uint64_t tokenRecord = 32 + 16;
+    const trace::Sample& sample = prompt.sample;
+    std::uint64_t bytes = sampleRecords + sample.id.size() + sample.category.size()
+                          + sample.text.size() + sample.label.size() + sample.replaySource.size();
+    for (const std::string& choice : sample.choices)
+        bytes += choiceRecord + choice.size();
+    return bytes + tokenRecord * (prompt.ids.size() + options.maxNew);
+}
+
 trace::LogitsInfo logitsInfo(const ModelPlan& plan, const Policy& policy, const RunOptions& options,
                              std::span<const Prompt> prompts)
 {
@@ -186,6 +201,10 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
                            + " is larger than the vocabulary of "
                            + std::to_string(checkpoint.plan.vocabulary),
                        {}, "Take a smaller --top-k");
+    if (options.expertOrder != RunOptions{}.expertOrder && !checkpoint.plan.moe)
+        return invalid(
+            "the expert order is about mixtures, and this model has no mixture of experts", {},
+            "Leave out --expert-order");
     for (const Prompt& prompt : prompts)
         if (auto checked = checkPrompt(checkpoint.plan, options, prompt); !checked)
             return checked.error();
@@ -202,9 +221,12 @@ Result<RunPlan> planRun(const Checkpoint& checkpoint, const RunOptions& options,
                    .routers = taps->routers(),
                    .logits = logitsInfo(checkpoint.plan, *policy, options, prompts),
                    .vocabulary = vocabularyOf(checkpoint)};
-    for (const Prompt& prompt : prompts)
+    plan.bytes = bytesOfFrame(plan.header);
+    for (const Prompt& prompt : prompts) {
         plan.rows += rowsOf(prompt, options);
-    plan.bytes = bytesOfFrame(plan.header) + plan.rows * bytesOfRow(plan.header);
+        plan.bytes += bytesOfSample(prompt, options);
+    }
+    plan.bytes += plan.rows * bytesOfRow(plan.header);
     return plan;
 }
 

@@ -174,7 +174,7 @@ class SameBits(CaptureCase):
         self.assertEqual(self.info(self.run_model("generated", "--ids", ids, "--max-new", "4", "--ignore-eos"))["rows"], 3 + 3 + 1 + 3)
 
     def test_environment(self):
-        free = self.run_model("free", "--text", "it's", "--max-new", "2", "--ignore-eos", "--seed", "5", "--observer-check")
+        free = self.run_model("free", "--text", "it's", "--max-new", "2", "--ignore-eos", "--temperature", "0.5", "--seed", "5", "--observer-check")
         steps = self.run_model("steps", "--replay-from", free)
         environment = self.info(free)["environment"]
         self.assertRegex(environment["run.program"], r"^moire-capture \d")
@@ -234,6 +234,9 @@ class SameBits(CaptureCase):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(b"more than the limit", done.stderr)
         self.assertFalse((self.folder / "refused.moire").exists())
+        run = ("--ids", self.write("ids.json", json.dumps([[5, 6, 7]] * 300)), "--batch", "50", "--level", "topk")
+        planned = int(re.search(r"\((\d+)\)", self.capture("run", self.model, *run, "--dry-run").splitlines()[-1])[1])
+        self.assertLessEqual(self.run_model("many", *run).stat().st_size, planned)
 
     def test_names_the_file_itself(self):
         for expected in ("model-bf16-native.moire", "model-bf16-native-2.moire"):
