@@ -82,12 +82,9 @@ Result<std::string> tokenizeCommand(const TokenizeArguments& arguments)
     if (!text)
         return text.error();
     capture::TextEncoding encoding{tokenizer->get(), {}, {}};
-    if (arguments.chat) {
-        auto found = capture::ChatTemplate::ofModel(arguments.model);
-        if (!found)
+    if (arguments.chat)
+        if (auto found = capture::takeChatTemplate(arguments.model, encoding); !found)
             return found.error();
-        encoding.chat = *std::move(found);
-    }
     const auto prompts = capture::promptsFromText(*text, encoding);
     if (!prompts)
         return prompts.error();

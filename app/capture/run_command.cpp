@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "app/terminal/duration.h"
 #include "app/terminal/work_watch.h"
 #include "capture/engine/run_estimate.h"
 #include "capture/task/benchmark.h"
@@ -65,12 +66,9 @@ Result<std::vector<capture::Prompt>> promptsOf(const RunArguments& arguments,
                                                const capture::Checkpoint& checkpoint)
 {
     capture::TextEncoding encoding{checkpoint.tokenizer.get(), checkpoint.tokenizerError, {}};
-    if (arguments.chat) {
-        auto found = capture::ChatTemplate::ofModel(arguments.model);
-        if (!found)
+    if (arguments.chat)
+        if (auto found = capture::takeChatTemplate(arguments.model, encoding); !found)
             return found.error();
-        encoding.chat = *std::move(found);
-    }
     if (arguments.task) {
         if (!checkpoint.tokenizer)
             return checkpoint.tokenizerError;
@@ -100,20 +98,6 @@ std::string sizeText(std::uint64_t bytes)
         value /= thousand;
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-    return text.data();
-}
-
-std::string durationText(double seconds)
-{
-    constexpr double minute = 60;
-    constexpr double hour = 60 * minute;
-    std::array<char, 32> text{};
-    if (seconds < 2 * minute)
-        std::snprintf(text.data(), text.size(), "%.0f s", std::max(1.0, seconds));
-    else if (seconds < 2 * hour)
-        std::snprintf(text.data(), text.size(), "%.0f min", seconds / minute);
-    else
-        std::snprintf(text.data(), text.size(), "%.0f h", seconds / hour);
     return text.data();
 }
 
@@ -175,13 +159,15 @@ Error interrupted(Error error, const fs::path& part, std::uint64_t rows, std::ui
     std::error_code ignored;
     if (!fs::exists(part, ignored))
         return error;
-    if (const auto left = store::MappedRun::open(part); !left || (*left)->rowCount() == 0) {
-        fs::remove(part, ignored); // nothing was recorded, or nothing reached the disk
+    if (rows == 0) {
+        fs::remove(part, ignored);
         return error;
     }
+    const auto left = store::MappedRun::open(part);
     if (!error.hint.empty())
         error.hint += ". ";
-    error.hint += "What was recorded is in " + part.string() + ", which opens as incomplete";
+    error.hint += left ? "What was recorded is in " + part.string() + ", which opens as incomplete"
+                       : "What reached the disk is in " + part.string() + ", which does not open";
     return error;
 }
 

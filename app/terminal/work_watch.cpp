@@ -3,6 +3,7 @@
 
 #include "app/terminal/work_watch.h"
 
+#include "app/terminal/duration.h"
 #include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
 
@@ -31,19 +32,6 @@ std::string rateText(double rate)
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), rate < fewPerSecond ? "%.1f" : "%.0f", rate);
     return text.data();
-}
-
-/// "40 s", "3 min 20 s", "2 h 5 min".
-std::string timeText(double seconds)
-{
-    constexpr std::uint64_t sixty = 60;
-    const auto whole = static_cast<std::uint64_t>(seconds) + 1;
-    if (whole < sixty)
-        return std::to_string(whole) + " s";
-    if (whole < sixty * sixty)
-        return std::to_string(whole / sixty) + " min " + std::to_string(whole % sixty) + " s";
-    const std::uint64_t minutes = whole / sixty;
-    return std::to_string(minutes / sixty) + " h " + std::to_string(minutes % sixty) + " min";
 }
 
 } // namespace
@@ -105,7 +93,7 @@ void WorkWatch::draw()
         const double rate = static_cast<double>(done) / spent.count();
         if (!m_unit.empty())
             line += ", " + rateText(rate) + ' ' + m_unit + "/s";
-        line += ", " + timeText(static_cast<double>(total - done) / rate) + " left";
+        line += ", " + durationText(static_cast<double>(total - done) / rate) + " left";
     }
     show(line);
 }

@@ -169,6 +169,15 @@ Result<void> nameSamples(std::vector<Prompt>& prompts, const std::string& place)
 
 } // namespace
 
+Result<void> takeChatTemplate(const std::filesystem::path& model, TextEncoding& encoding)
+{
+    auto found = ChatTemplate::ofModel(model);
+    if (!found)
+        return found.error();
+    encoding.chat = *std::move(found);
+    return {};
+}
+
 Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
                                   const TextEncoding& encoding)
 {

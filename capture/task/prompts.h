@@ -28,6 +28,10 @@ struct TextEncoding
     std::optional<ChatTemplate> chat;
 };
 
+/// Gives `encoding` the chat template of a model's folder or file. Errors: those of
+/// ChatTemplate::ofModel.
+Result<void> takeChatTemplate(const std::filesystem::path& model, TextEncoding& encoding);
+
 /// A sample whose text is a conversation; `encoding` has a chat template.
 Result<Prompt> promptFromMessages(trace::Sample sample, const std::vector<ChatMessage>& messages,
                                   const TextEncoding& encoding);
