@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Where the tokens come from and how they are chosen: not for a run that replays others'.
-constexpr std::array<std::string_view, 14> tokenOptions{
-    "text",  "prompts", "ids",         "task",         "chat",  "letters", "shots",
-    "limit", "max-new", "temperature", "sample-top-k", "top-p", "min-p",   "ignore-eos"};
+constexpr std::array<std::string_view, 15> tokenOptions{
+    "text",    "prompts",     "ids",          "task",  "chat",  "letters",    "shots", "limit",
+    "max-new", "temperature", "sample-top-k", "top-p", "min-p", "ignore-eos", "seed"};
 
 std::string optionName(const CLI::Option& option)
 {
@@ -31,9 +31,9 @@ std::string optionName(const CLI::Option& option)
 }
 
 /// What `command` was given, without what is the matrix's own.
-std::vector<Setting> givenSettings(const CLI::App& command)
+std::vector<OptionValue> givenSettings(const CLI::App& command)
 {
-    std::vector<Setting> settings;
+    std::vector<OptionValue> settings;
     for (const CLI::Option* option : command.get_options()) {
         const std::string name = optionName(*option);
         if (option->count() == 0 || name == "matrix" || name == "output" || name == "dry-run")
@@ -46,7 +46,7 @@ std::vector<Setting> givenSettings(const CLI::App& command)
 }
 
 /// The command line of a run, without its output.
-std::vector<std::string> wordsOf(const std::vector<Setting>& settings)
+std::vector<std::string> wordsOf(const std::vector<OptionValue>& settings)
 {
     std::vector<std::string> words{programName, "run"};
     for (const auto& [option, value] : settings)
@@ -154,15 +154,15 @@ Result<bool> isDone(const Job& job)
     return (*run)->complete();
 }
 
-Result<std::vector<Job>> jobsOf(const RunMatrix& matrix, const std::vector<Setting>& given,
+Result<std::vector<Job>> jobsOf(const RunMatrix& matrix, const std::vector<OptionValue>& given,
                                 const fs::path& folder)
 {
     std::vector<Job> jobs;
     for (const MatrixCell& cell : matrix.cells) {
-        std::vector<Setting> settings = given;
-        for (const Setting& setting : cell.settings) {
+        std::vector<OptionValue> settings = given;
+        for (const OptionValue& setting : cell.settings) {
             if (std::any_of(given.begin(), given.end(),
-                            [&](const Setting& g) { return g.first == setting.first; }))
+                            [&](const OptionValue& g) { return g.first == setting.first; }))
                 return Error{Errc::Invalid,
                              (setting.first == "model" ? "MODEL" : "--" + setting.first)
                                  + " was given, and the matrix sets it too",
@@ -171,7 +171,7 @@ Result<std::vector<Job>> jobsOf(const RunMatrix& matrix, const std::vector<Setti
             settings.push_back(setting);
         }
         if (matrix.withReference && !jobs.empty()) {
-            std::erase_if(settings, [](const Setting& setting) {
+            std::erase_if(settings, [](const OptionValue& setting) {
                 return std::ranges::find(tokenOptions, setting.first) != tokenOptions.end();
             });
             settings.emplace_back("replay-from", jobs.front().capture.string());

@@ -15,12 +15,12 @@
 namespace moire::app {
 
 /// An option of `run` and its value, "" for a flag. "model" is the model.
-using Setting = std::pair<std::string, std::string>;
+using OptionValue = std::pair<std::string, std::string>;
 
 struct MatrixCell
 {
     std::string name; ///< of its capture: the values, "bf16-batch8"
-    std::vector<Setting> settings;
+    std::vector<OptionValue> settings;
 };
 
 /// The runs that a file describes: every combination of the values of its [axes], the last axis

@@ -27,8 +27,8 @@ constexpr std::size_t mostCells = 4096;
 struct Axis
 {
     std::string option;
-    std::vector<std::vector<Setting>> choices; ///< of each value; none for a flag that is off
-    std::vector<std::string> words;            ///< of each value, for names and for matching
+    std::vector<std::vector<OptionValue>> choices; ///< of each value; none for a flag that is off
+    std::vector<std::string> words;                ///< of each value, for names and for matching
 };
 
 std::string inQuotes(std::string_view text)
@@ -128,7 +128,7 @@ private:
     }
 
     /// What a value says to the command line.
-    Result<std::vector<Setting>> choice(const std::string& option, const Node& node) const
+    Result<std::vector<OptionValue>> choice(const std::string& option, const Node& node) const
     {
         const auto flag = isFlag(option, node.line);
         if (!flag)
@@ -142,8 +142,8 @@ private:
                                 inQuotes(option)
                                     + (*flag ? " is true or false" : " needs a text or a number"));
         if (!*flag)
-            return std::vector<Setting>{{option, *word}};
-        return *node.flag() ? std::vector<Setting>{{option, ""}} : std::vector<Setting>{};
+            return std::vector<OptionValue>{{option, *word}};
+        return *node.flag() ? std::vector<OptionValue>{{option, ""}} : std::vector<OptionValue>{};
     }
 
     Result<void> readRun(const Node& node)
@@ -331,7 +331,7 @@ private:
     std::string m_name;
     RunArguments m_arguments; ///< of the options, for their names only
     CLI::App m_app;
-    std::vector<Setting> m_run;
+    std::vector<OptionValue> m_run;
     std::set<std::string> m_runOptions;
     std::vector<Axis> m_axes;
     std::vector<const Node*> m_skips;
