@@ -81,6 +81,16 @@ Prompt promptOf(std::vector<std::int32_t> ids, const std::string& id)
     return prompt;
 }
 
+std::vector<Prompt> prompts(const std::string& model, std::size_t count)
+{
+    const auto ids = promptIds(model);
+    std::vector<Prompt> result;
+    for (std::size_t i = 0; i < count; ++i)
+        result.push_back(
+            promptOf({ids.begin() + static_cast<std::ptrdiff_t>(i), ids.end()}, std::to_string(i)));
+    return result;
+}
+
 trace::RunPointer run(const Checkpoint& checkpoint, const RunOptions& options,
                       const std::vector<Prompt>& prompts)
 {

@@ -22,6 +22,8 @@ Checkpoint open(const std::string& model);
 /// The prompt that the expected values belong to.
 std::vector<std::int32_t> promptIds(const std::string& model);
 Prompt promptOf(std::vector<std::int32_t> ids, const std::string& id = "0");
+/// Prompts of different lengths; the first is the one that the expected values belong to.
+std::vector<Prompt> prompts(const std::string& model, std::size_t count);
 
 /// Runs all prompts; a failure ends the test program with its sentence.
 trace::RunPointer run(const Checkpoint& checkpoint, const RunOptions& options,

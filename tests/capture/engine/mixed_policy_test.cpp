@@ -44,16 +44,6 @@ RunOptions options(const std::string& policy, const std::string& arithmetic)
     return result;
 }
 
-std::vector<Prompt> prompts(const std::string& model, std::size_t count)
-{
-    const auto ids = fixture::promptIds(model);
-    std::vector<Prompt> result;
-    for (std::size_t i = 0; i < count; ++i)
-        result.push_back(fixture::promptOf(
-            {ids.begin() + static_cast<std::ptrdiff_t>(i), ids.end()}, std::to_string(i)));
-    return result;
-}
-
 void eachModel(const std::vector<const char*>& policies, const std::set<std::string>& without = {})
 {
     QTest::addColumn<QString>("model");
@@ -78,7 +68,7 @@ void MixedPolicyTest::batchesAndSteps()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 3);
+    const auto samples = fixture::prompts(model.toStdString(), 3);
     RunOptions run = options(policy.toStdString(), "ordered");
     const auto alone = fixture::run(checkpoint, run, samples);
     run.batch = 3;
@@ -102,7 +92,7 @@ void MixedPolicyTest::nearFp32()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     const auto wide = fixture::run(checkpoint, options("fp32", "ordered"), samples);
     const auto reference = fixture::recorded(*wide, "lm_head.out");
     for (const char* arithmetic : {"native", "ordered"}) {
@@ -126,7 +116,7 @@ void MixedPolicyTest::layercastIsFp32OfTheWeights()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     const auto cast = fixture::run(checkpoint, options(policy.toStdString(), "ordered"), samples);
     const auto wide = fixture::run(checkpoint, options("fp32", "ordered"), samples);
     QCOMPARE(fixture::firstDifferentBits(*wide, 0, *cast, 0), std::string());
@@ -148,7 +138,7 @@ void MixedPolicyTest::fp16MatchesTransformers()
     QFETCH(QString, arithmetic);
     const std::string name = model.toStdString();
     const auto run = fixture::run(fixture::open(name), options("fp16", arithmetic.toStdString()),
-                                  prompts(name, 1));
+                                  fixture::prompts(name, 1));
     auto taps = fixture::expectedTaps(name, "fp16");
     QVERIFY(taps.size() >= 6);
     taps.emplace_back("lm_head.out");
@@ -182,7 +172,7 @@ void MixedPolicyTest::treesOverRanks()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     for (const char* tree : {"tree-a", "tree-b", "tree-c"}) {
         RunOptions run = options(policy.toStdString(), "ordered");
         run.reduce = tree;
@@ -200,7 +190,7 @@ void MixedPolicyTest::treesOverRanks()
 void MixedPolicyTest::modelOfAnotherPolicy()
 {
     const Checkpoint checkpoint = fixture::open("llama_small");
-    const auto samples = prompts("llama_small", 1);
+    const auto samples = fixture::prompts("llama_small", 1);
     const auto model = loadModel(checkpoint, options("layercast", "ordered"));
     QVERIFY(model);
     const RunOptions other = options("fp32", "ordered");

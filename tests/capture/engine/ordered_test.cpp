@@ -45,17 +45,6 @@ RunOptions ordered(const std::string& policy)
     return options;
 }
 
-/// Prompts of different lengths; the first is the one that the expected values belong to.
-std::vector<Prompt> prompts(const std::string& model, std::size_t count)
-{
-    const auto ids = fixture::promptIds(model);
-    std::vector<Prompt> result;
-    for (std::size_t i = 0; i < count; ++i)
-        result.push_back(fixture::promptOf(
-            {ids.begin() + static_cast<std::ptrdiff_t>(i), ids.end()}, std::to_string(i)));
-    return result;
-}
-
 } // namespace
 
 void OrderedTest::eachModel()
@@ -78,7 +67,7 @@ void OrderedTest::batches()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 8);
+    const auto samples = fixture::prompts(model.toStdString(), 8);
     RunOptions options = ordered(policy.toStdString());
     options.maxNew = 3;
     options.ignoreEnd = true;
@@ -111,7 +100,7 @@ void OrderedTest::dynamicScalingKnowsEachSampleAlone()
     const auto checkpoint = openCheckpoint(path);
     QVERIFY2(checkpoint, checkpoint ? "" : checkpoint.error().text().c_str());
     QCOMPARE(checkpoint->plan.context, 32U);
-    const auto samples = prompts("mistral", 3);
+    const auto samples = fixture::prompts("mistral", 3);
     RunOptions options = ordered("fp32");
     options.maxNew = 3;
     options.ignoreEnd = true;
@@ -132,7 +121,7 @@ void OrderedTest::threads()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     RunOptions options = ordered(policy.toStdString());
     const auto one = fixture::run(checkpoint, options, samples);
     for (const unsigned threads : {2U, 3U}) {
@@ -153,7 +142,7 @@ void OrderedTest::prefillAgainstDecode()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     RunOptions options = ordered(policy.toStdString());
     const auto whole = fixture::run(checkpoint, options, samples);
     options.construction = trace::Construction::Steps;
@@ -172,7 +161,7 @@ void OrderedTest::simdTargets()
     QFETCH(QString, model);
     QFETCH(QString, policy);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     const RunOptions options = ordered(policy.toStdString());
     const auto best = fixture::run(checkpoint, options, samples);
     for (const std::string& target : numeric::availableSimdTargets()) {
@@ -190,7 +179,7 @@ void OrderedTest::nativeNeedNot()
     std::string difference;
     for (const std::string& model : fixture::models) {
         const Checkpoint checkpoint = fixture::open(model);
-        const auto samples = prompts(model, 1);
+        const auto samples = fixture::prompts(model, 1);
         RunOptions options = ordered("fp32");
         options.arithmetic = "native";
         const auto whole = fixture::run(checkpoint, options, samples);

@@ -60,16 +60,6 @@ RunOptions parallel(const std::string& policy, const std::string& arithmetic, st
     return options;
 }
 
-std::vector<Prompt> prompts(const std::string& model, std::size_t count)
-{
-    const auto ids = fixture::promptIds(model);
-    std::vector<Prompt> result;
-    for (std::size_t i = 0; i < count; ++i)
-        result.push_back(fixture::promptOf(
-            {ids.begin() + static_cast<std::ptrdiff_t>(i), ids.end()}, std::to_string(i)));
-    return result;
-}
-
 std::string difference(const trace::RunPointer& a, const trace::RunPointer& b)
 {
     return fixture::firstDifferentBits(*a, 0, *b, 0);
@@ -97,7 +87,7 @@ void ParallelTest::treesKeepTheBits()
     QFETCH(QString, model);
     QFETCH(QString, arithmetic);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     auto all = policies(checkpoint);
     all.emplace_back("layercast"); // 16-bit weights, sums of fp32
     for (const std::string& policy : all) {
@@ -124,7 +114,7 @@ void ParallelTest::ordinaryReductionsDoNot()
     QFETCH(QString, model);
     QFETCH(QString, arithmetic);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 1);
+    const auto samples = fixture::prompts(model.toStdString(), 1);
     for (const std::string& policy : policies(checkpoint)) {
         for (const char* reduce : {"seq", "oneshot", "twoshot", "ring", "auto"}) {
             std::vector<trace::RunPointer> runs;
@@ -141,7 +131,7 @@ void ParallelTest::ordinaryReductionsDoNot()
 /// o_proj has 16 leaves, down_proj 40 of odd part 5: there A and B part. In fp32 A is C.
 void ParallelTest::contractsPartAtTheOddPart()
 {
-    const auto samples = prompts("llama_small", 1);
+    const auto samples = fixture::prompts("llama_small", 1);
     const Checkpoint llama = fixture::open("llama_small");
     const auto run = [&](const Checkpoint& checkpoint, const char* policy, const char* tree,
                          const std::vector<Prompt>& prompts) {
@@ -157,7 +147,7 @@ void ParallelTest::contractsPartAtTheOddPart()
         difference(run(llama, "fp32", "tree-a", samples), run(llama, "fp32", "tree-c", samples)),
         std::string());
     const Checkpoint olmoe = fixture::open("olmoe_small"); // no odd part anywhere
-    const auto ids = prompts("olmoe_small", 1);
+    const auto ids = fixture::prompts("olmoe_small", 1);
     QCOMPARE(difference(run(olmoe, "bf16", "tree-a", ids), run(olmoe, "bf16", "tree-b", ids)),
              std::string());
 }
@@ -178,7 +168,7 @@ void ParallelTest::batchesAndThreads()
     QFETCH(QString, model);
     QFETCH(QString, reduce);
     const Checkpoint checkpoint = fixture::open(model.toStdString());
-    const auto samples = prompts(model.toStdString(), 3);
+    const auto samples = fixture::prompts(model.toStdString(), 3);
     for (const char* policy : {"bf16", "fp32"}) {
         RunOptions options = parallel(policy, "ordered", 4, reduce.toStdString());
         options.maxNew = 2;
@@ -196,7 +186,7 @@ void ParallelTest::batchesAndThreads()
 void ParallelTest::messagesOfTwoShotDependOnTheBatch()
 {
     const Checkpoint checkpoint = fixture::open("llama_small");
-    const auto samples = prompts("llama_small", 3);
+    const auto samples = fixture::prompts("llama_small", 3);
     for (const char* reduce : {"twoshot", "ring"}) {
         RunOptions options = parallel("fp32", "ordered", 4, reduce);
         const auto alone = fixture::run(checkpoint, options, samples);
@@ -210,7 +200,7 @@ void ParallelTest::messagesOfTwoShotDependOnTheBatch()
 void ParallelTest::simdTargets()
 {
     const Checkpoint checkpoint = fixture::open("llama_small");
-    const auto samples = prompts("llama_small", 1);
+    const auto samples = fixture::prompts("llama_small", 1);
     for (const char* reduce : {"tree-a", "tree-b", "tree-c", "ring"}) {
         const RunOptions options = parallel("bf16", "ordered", 4, reduce);
         const auto best = fixture::run(checkpoint, options, samples);
