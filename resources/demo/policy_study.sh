@@ -16,29 +16,11 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$1
 bin=${2:-$root/build/bin}
-model=$root/resources/demo/austen-moe
-mkdir -p "$folder"
-
-capture() { # name, then arguments
-    local output=$folder/$1.moire
-    shift
-    [ -e "$output" ] || "$bin/moire-capture" run "$model" "$@" -o "$output"
-}
-
-capture fp32-ordered --prompts "$root/resources/demo/study_prompts.jsonl" --policy fp32 --arithmetic ordered --max-new 48 --ignore-eos
+"$bin/moire-capture" run "$root/resources/demo/austen-moe" --prompts "$root/resources/demo/study_prompts.jsonl" \
+    --max-new 48 --ignore-eos --matrix "$root/resources/demo/policy_study.toml" -o "$folder"
 targets=()
-target() { # policy, arithmetic
-    local name=${1/:/-}-$2
-    capture "$name" --replay-from "$folder/fp32-ordered.moire" --policy "$1" --arithmetic "$2"
-    targets+=("$folder/$name.moire")
-}
-for policy in bf16 fp16 selective:norm+router+head nomlp layercast; do
-    target $policy ordered
-    target $policy native
-done
-target fp32 native
-for part in norm attn mlp router head embed; do # alone
-    target selective:$part ordered
+for target in "$folder"/*.moire; do
+    [ "$target" = "$folder/fp32-ordered.moire" ] || targets+=("$target")
 done
 "$bin/moire-diff" study "$folder/fp32-ordered.moire" "${targets[@]}" --baseline "$folder/bf16-native.moire" \
     --full "$folder/fp32-native.moire" --json -o "$folder/study.json"
