@@ -215,7 +215,7 @@ void TokenStrips::paintEvent(QPaintEvent*)
 
 void TokenStrips::paintFades(QPainter& painter) const
 {
-    // Text runs out of view softly where there is more of it.
+    // Text runs out of view softly where there is more of it; the cursor's token is read whole.
     const Theme& theme = m_look.theme();
     constexpr int fade = 16;
     const auto fadeAt = [&](int x, bool leftwards) {
@@ -226,9 +226,12 @@ void TokenStrips::paintFades(QPainter& painter) const
         gradient.setColorAt(leftwards ? 1 : 0, clear);
         painter.fillRect(x, topMargin - 2, fade, rowPitch + tokenHeight + 4, gradient);
     };
-    if (m_offset > 0)
+    const std::size_t slot = m_layout.slotOf(m_cursor.place().column);
+    const bool known = slot < m_layout.size();
+    const int end = m_offset + viewWidth();
+    if (m_offset > 0 && !(known && m_layout.left(slot) < m_offset + fade))
         fadeAt(m_frame.left, true);
-    if (m_layout.width() - m_offset > viewWidth())
+    if (m_layout.width() > end && !(known && m_layout.right(slot) > end - fade))
         fadeAt(m_frame.left + viewWidth() - fade, false);
 }
 
