@@ -104,9 +104,8 @@ public:
                                         std::to_string(label.position)};
         for (std::size_t i = 0; i < std::max<std::size_t>(1, m_info.width); ++i) {
             const std::uint64_t bits = numeric::bitsAt(data, m_info.dtype, i);
-            fields.push_back(m_raw
-                                 ? bitsText(bits, m_info.dtype)
-                                 : valueText(numeric::toDouble(bits, m_info.dtype), m_info.dtype));
+            fields.push_back(m_raw ? bitsText(bits, m_info.dtype)
+                                   : elementText(bits, m_info.dtype));
         }
         return m_file->write(csvLine(fields));
     }

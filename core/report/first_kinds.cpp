@@ -69,10 +69,8 @@ std::string sideText(const FirstKind& kind, const std::optional<double>& value,
         return "–";
     if (holdsIds(kind))
         return shortest(*value);
-    std::string text = valueText(*value, dtype);
-    if (bits)
-        text += ' ' + bitsText(*bits, dtype);
-    return text;
+    return bits ? elementText(*bits, dtype) + ' ' + bitsText(*bits, dtype)
+                : valueText(*value, dtype);
 }
 
 } // namespace moire::report

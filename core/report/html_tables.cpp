@@ -41,10 +41,10 @@ std::string sideCell(const FirstKind& kind, const std::optional<double>& value,
 {
     if (!value)
         return nothing;
-    std::string cell = escaped(sideText(kind, value, std::nullopt, dtype));
-    if (bits && !holdsIds(kind))
-        cell += "<br/>" + element("span", "dim", bitsText(*bits, dtype));
-    return cell;
+    if (!bits || holdsIds(kind))
+        return escaped(sideText(kind, value, std::nullopt, dtype));
+    return escaped(elementText(*bits, dtype)) + "<br/>"
+           + element("span", "dim", bitsText(*bits, dtype));
 }
 
 MarkupTable tapTable()

@@ -71,7 +71,11 @@ Json alignmentObject(const diff::AlignmentSummary& alignment)
 Json side(const std::optional<double>& value, const std::optional<std::uint64_t>& bits,
           numeric::DType dtype)
 {
-    return {{"value", value ? numberOf(*value) : Json()},
+    const bool wide = bits && dtype == numeric::DType::I64; // doubles round it
+    const Json exact = wide ? Json(static_cast<std::int64_t>(*bits)) : Json();
+    return {{"value", wide    ? exact
+                      : value ? numberOf(*value)
+                              : Json()},
             {"bits", bits ? Json(bitsText(*bits, dtype)) : Json()}};
 }
 

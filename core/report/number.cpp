@@ -83,6 +83,12 @@ std::string valueText(double value, numeric::DType dtype)
     return printed(static_cast<float>(value));
 }
 
+std::string elementText(std::uint64_t bits, numeric::DType dtype)
+{
+    return numeric::isFloat(dtype) ? valueText(numeric::toDouble(bits, dtype), dtype)
+                                   : std::to_string(numeric::monotoneKey(bits, dtype));
+}
+
 std::string bitsText(std::uint64_t bits, numeric::DType dtype)
 {
     return hex(bits, static_cast<int>(2 * numeric::sizeOf(dtype)));

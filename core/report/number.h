@@ -28,6 +28,9 @@ std::string figureWithUnit(double value, std::string_view unit);
 /// An element's value, exact for 16-bit types and the shortest that tells fp32 values apart.
 std::string valueText(double value, numeric::DType dtype);
 
+/// The same from an element's bits: integers of every width with all their digits.
+std::string elementText(std::uint64_t bits, numeric::DType dtype);
+
 /// "0x3f59": as many hex digits as the dtype has.
 std::string bitsText(std::uint64_t bits, numeric::DType dtype);
 

@@ -122,8 +122,8 @@ std::string placePart(const trace::Run& run, const Place& place)
 void addElement(TextTable& table, const std::byte* row, numeric::DType dtype, std::size_t i)
 {
     const std::uint64_t bits = numeric::bitsAt(row, dtype, i);
-    table.add({std::to_string(i), valueText(numeric::toDouble(bits, dtype), dtype),
-               bitsText(bits, dtype), fieldsText(bits, dtype),
+    table.add({std::to_string(i), elementText(bits, dtype), bitsText(bits, dtype),
+               fieldsText(bits, dtype),
                std::string(numeric::nameOf(numeric::classOf(bits, dtype)))});
 }
 
@@ -201,14 +201,12 @@ Result<std::string> routingPart(const trace::Run& run, const Place& place)
         const std::int32_t expert = view->ids[slot];
         const std::uint64_t weight = numeric::bitsAt(view->weights, at->weightType, slot);
         const bool known = expert >= 0 && static_cast<std::uint32_t>(expert) < at->experts;
-        table.add(
-            {std::to_string(slot), std::to_string(expert),
-             valueText(numeric::toDouble(weight, at->weightType), at->weightType),
-             known ? valueText(numeric::toDouble(numeric::bitsAt(view->logits, at->logitType,
-                                                                 static_cast<std::size_t>(expert)),
-                                                 at->logitType),
-                               at->logitType)
-                   : "–"});
+        table.add({std::to_string(slot), std::to_string(expert),
+                   elementText(weight, at->weightType),
+                   known ? elementText(numeric::bitsAt(view->logits, at->logitType,
+                                                       static_cast<std::size_t>(expert)),
+                                       at->logitType)
+                         : "–"});
     }
     return "\nExperts chosen, " + std::to_string(at->chosen) + " of " + std::to_string(at->experts)
            + '\n' + table.text();

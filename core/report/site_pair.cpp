@@ -121,9 +121,9 @@ std::string worstPart(const diff::SiteDetail& detail)
     for (const diff::ElementPair& element : detail.worst)
         table.add(
             {std::to_string(element.element),
-             valueText(element.referenceValue, detail.referenceType),
+             elementText(element.referenceBits, detail.referenceType),
              bitsText(element.referenceBits, detail.referenceType),
-             element.chosen ? valueText(element.targetValue, detail.targetType) : "not chosen",
+             element.chosen ? elementText(element.targetBits, detail.targetType) : "not chosen",
              element.chosen ? bitsText(element.targetBits, detail.targetType) : "",
              element.chosen ? figure(element.difference, 3) : "–",
              element.ulps ? grouped(*element.ulps) : "–"});
@@ -140,14 +140,13 @@ Result<std::string> elementPart(const trace::Run& reference, const trace::Run& t
         return values.error();
     TextTable table({Align::Left, Align::Right, Align::Left, Align::Left});
     table.add({"", "value", "bits", "sign exponent mantissa"});
-    const auto add = [&](const char* side, double value, std::uint64_t bits, numeric::DType dtype) {
-        table.add({side, valueText(value, dtype), bitsText(bits, dtype), fieldsText(bits, dtype)});
+    const auto add = [&](const char* side, std::uint64_t bits, numeric::DType dtype) {
+        table.add({side, elementText(bits, dtype), bitsText(bits, dtype), fieldsText(bits, dtype)});
     };
-    add("reference", values->referenceValue(element), values->referenceBits(element),
-        values->referenceType());
+    add("reference", values->referenceBits(element), values->referenceType());
     const auto bits = values->targetBits(element);
     if (bits)
-        add("target", *values->targetValue(element), *bits, values->targetType());
+        add("target", *bits, values->targetType());
     else
         table.add({"target", "–", "", "its expert was not chosen"});
     return "\nElement " + std::to_string(element) + '\n' + table.text();

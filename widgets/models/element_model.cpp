@@ -48,9 +48,9 @@ QVariant ElementModel::data(const QModelIndex& index, int role) const
     case Element:
         return QString::number(element.element);
     case Reference:
-        return elementText(element.referenceValue, m_referenceType);
+        return elementText(element.referenceBits, m_referenceType);
     case Target:
-        return element.chosen ? elementText(element.targetValue, m_targetType)
+        return element.chosen ? elementText(element.targetBits, m_targetType)
                               : QStringLiteral("not chosen");
     case Ulps:
         return signedUlps(element);
@@ -77,12 +77,13 @@ QVariant ElementModel::headerData(int section, Qt::Orientation orientation, int 
     }
 }
 
-QString elementText(double value, numeric::DType dtype)
+QString elementText(std::uint64_t bits, numeric::DType dtype)
 {
     constexpr qsizetype longest = 12;
     constexpr int digits = 7;
-    QString text = QString::fromStdString(report::valueText(value, dtype));
-    return text.size() <= longest ? text : textOfNumber(value, digits);
+    QString text = QString::fromStdString(report::elementText(bits, dtype));
+    const bool exact = text.size() <= longest || !numeric::isFloat(dtype);
+    return exact ? text : textOfNumber(numeric::toDouble(bits, dtype), digits);
 }
 
 QString signedUlps(const diff::ElementPair& element)
@@ -91,7 +92,7 @@ QString signedUlps(const diff::ElementPair& element)
         return QStringLiteral("–");
     if (*element.ulps == 0)
         return QStringLiteral("0");
-    const bool up = element.targetValue > element.referenceValue;
+    const bool up = element.difference > 0; // exact, which the values of int64 are not
     // Beyond seven digits the distance says "far" only; the tooltip has the bits.
     constexpr std::uint64_t longest = 9'999'999;
     constexpr int digits = 3;

@@ -40,8 +40,8 @@ private:
     numeric::DType m_targetType = numeric::DType::FP32;
 };
 
-/// A value exactly, or with seven digits where that would be long.
-QString elementText(double value, numeric::DType dtype);
+/// A value exactly, or with seven digits where that would be long; integers always exactly.
+QString elementText(std::uint64_t bits, numeric::DType dtype);
 /// Ulps with the sign of target − reference: "+1", "−3", "–" where there is no distance.
 QString signedUlps(const diff::ElementPair& element);
 

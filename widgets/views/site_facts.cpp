@@ -132,8 +132,8 @@ std::vector<Fact> elementFacts(const diff::SiteDetail& detail)
     const auto text = [](const std::string& s) { return QString::fromStdString(s); };
     std::vector<Fact> facts;
     facts.push_back({QStringLiteral("element %1").arg(worst.element),
-                     elementText(worst.referenceValue, detail.referenceType),
-                     worst.chosen ? elementText(worst.targetValue, detail.targetType)
+                     elementText(worst.referenceBits, detail.referenceType),
+                     worst.chosen ? elementText(worst.targetBits, detail.targetType)
                                   : QStringLiteral("not chosen"),
                      true, true, false, false});
     const QString targetBits =

@@ -458,6 +458,19 @@ class OtherCommands(Case):
             self.trouble("show", *pair("bf16"), place)
         self.trouble("show", "info.moire", "stranger.moire", "fact/0/lm_head.out", status=3)
 
+    def test_integers_beyond_doubles(self):
+        ours, theirs = 2 ** 53 + 5, 2 ** 53 + 6
+        self.assertIn(f" {ours} ", run("show", "integers.ref.moire", "0/0/counter.out").stdout.decode())
+        for site in ("0/0/counter.out", "0/0/counter.out/2"):
+            text = run("show", *pair("integers"), site).stdout.decode()
+            self.assertRegex(text, rf"\b{ours}\b(.|\n)*\b{theirs}\b")
+        first = json.loads(run(*pair("integers"), "--format", "json").stdout)["first"]["bitwise"]
+        self.assertEqual((first["reference"]["value"], first["target"]["value"], first["ulps"]), (ours, theirs, 1))
+        for form in ("text", "csv", "md", "html"):
+            text = run(*pair("integers"), "--format", form).stdout.decode()
+            self.assertIn(str(ours), text)
+            self.assertIn(str(theirs), text)
+
     def test_show_a_router_and_the_head(self):
         text = run("show", "moe.ref.moire", "fact/2/model.layers.1.mlp.gate.out").stdout.decode()
         with tempfile.TemporaryDirectory() as out:

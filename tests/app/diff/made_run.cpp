@@ -88,6 +88,13 @@ struct Maker
         return touch ? touch(value, tap, row, element) : value;
     }
 
+    /// An odd number beyond 2^53, which no double is.
+    std::uint64_t integerOf(std::size_t tap, std::uint64_t row, std::size_t element) const
+    {
+        const std::uint64_t value = (1ULL << 53U) + 2 * element + 1;
+        return value + static_cast<std::uint64_t>(touch ? touch(0, tap, row, element) : 0);
+    }
+
     void addValues(std::uint64_t row, trace::RowBlock& block) const
     {
         std::size_t router = 0;
@@ -95,7 +102,9 @@ struct Maker
             const trace::Tap& info = header.taps[tap];
             std::vector<float> values;
             for (std::size_t i = 0; i < info.width; ++i) {
-                const std::uint64_t bits = bitsOf(valueOf(tap, row, i), info.dtype);
+                const std::uint64_t bits = info.dtype == DType::I64
+                                               ? integerOf(tap, row, i)
+                                               : bitsOf(valueOf(tap, row, i), info.dtype);
                 append(block.values[tap], bits, info.dtype);
                 values.push_back(static_cast<float>(numeric::toDouble(bits, info.dtype)));
             }
@@ -167,6 +176,8 @@ trace::RunHeader headerOf(const MadeModel& model)
     }
     for (const std::string& name : model.extraTaps)
         taps.push_back(tapOf(name, -1, TapKind::Other, model.dtype, model.width, {}, true));
+    if (!model.integerTap.empty())
+        taps.push_back(tapOf(model.integerTap, -1, TapKind::Other, DType::I64, 4, {}, true));
     taps.push_back(tapOf("lm_head.out", -1, TapKind::Head, model.headType, model.vocabulary,
                          {static_cast<std::uint32_t>(taps.size() - 1)}, true));
     header.logits = {model.vocabulary, std::min(model.topK, model.vocabulary), model.headType, 0};

@@ -169,6 +169,12 @@ void writeDense(Folder& folder)
     folder.pair("wide", narrow, one, one, nullptr, apart);
     narrow.level = trace::Level::TopK;
     folder.pair("narrow", narrow, one, one, nullptr, apart);
+    MadeModel integers = modelOf(DType::FP32);
+    integers.integerTap = "counter.out";
+    folder.pair("integers", integers, one, one, nullptr,
+                [](double value, std::size_t tap, std::uint64_t, std::size_t element) {
+                    return tap == 7 && element == 2 ? value + 1 : value;
+                });
     folder.pair("digest", modelOf(DType::BF16, trace::Level::Digest), samples, samples, nullptr,
                 perturbed(8e-3));
     folder.write("mixed.ref", modelOf(DType::BF16), samples, nullptr);

@@ -170,6 +170,14 @@ class Export(Case):
                 self.assertEqual([(a, int(b)) for a, b, *_ in lines], [(r["sample"], r["position"]) for r in rows])
                 np.testing.assert_array_equal(np.array([l[2:] for l in lines], np.float32), array.astype(np.float32))
 
+    def test_integers_beyond_doubles(self):
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "integers.ref.moire", "--csv", out)
+            with open(f"{out}/counter.out.csv", newline="") as file:
+                self.assertEqual([int(x) for x in list(csv.reader(file))[1][2:]], [2 ** 53 + 2 * i + 1 for i in range(4)])
+            run("export", "integers.ref.moire", "--npy", out)
+            self.assertEqual(np.load(f"{out}/counter.out.npy")[0, 2], 2 ** 53 + 5)
+
     def test_safetensors(self):
         with tempfile.TemporaryDirectory() as out:
             widened, raw = self.arrays(f"{out}/npy"), self.arrays(f"{out}/raw", "--raw")

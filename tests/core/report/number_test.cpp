@@ -72,6 +72,13 @@ private Q_SLOTS:
         QCOMPARE(valueText(static_cast<double>(0.1F), DType::FP32), std::string("0.1"));
         QCOMPARE(valueText(0.1, DType::FP64), std::string("0.1"));
         QCOMPARE(valueText(-0.0, DType::BF16), std::string("-0"));
+        QCOMPARE(elementText(0x3f59, DType::BF16), std::string("0.84765625"));
+        // Neither 2^53 + 1 nor 2^24 + 1 is a number of the next smaller float.
+        QCOMPARE(elementText((1ULL << 53U) + 1, DType::I64), std::string("9007199254740993"));
+        QCOMPARE(elementText(~0ULL, DType::I64), std::string("-1"));
+        QCOMPARE(elementText((1U << 24U) + 1, DType::I32), std::string("16777217"));
+        QCOMPARE(elementText(0x80000000U, DType::I32), std::string("-2147483648"));
+        QCOMPARE(elementText(0xFF, DType::U8), std::string("255"));
         QCOMPARE(grouped(1234567), std::string("1,234,567"));
         QCOMPARE(grouped(123), std::string("123"));
         QCOMPARE(countOf(1, "row"), std::string("1 row"));

@@ -86,6 +86,15 @@ void ItemModelsTest::elements()
     QCOMPARE(model.index(0, ElementModel::Ulps).data().toString(), QStringLiteral("+1"));
     QCOMPARE(model.index(1, ElementModel::Ulps).data().toString(), QStringLiteral("+1"));
     QCOMPARE(model.index(2, ElementModel::Ulps).data().toString(), QStringLiteral("–"));
+    // 2^53 + 1 rounds to 2^53 as a double.
+    constexpr std::uint64_t odd = (1ULL << 53U) + 1;
+    const diff::ElementPair wide{0, odd, odd - 1, 0x1p53, 0x1p53, -1, 1};
+    model.setElements({wide}, numeric::DType::I64, numeric::DType::I64);
+    QCOMPARE(model.index(0, ElementModel::Reference).data().toString(),
+             QStringLiteral("9007199254740993"));
+    QCOMPARE(model.index(0, ElementModel::Target).data().toString(),
+             QStringLiteral("9007199254740992"));
+    QCOMPARE(model.index(0, ElementModel::Ulps).data().toString(), QStringLiteral("−1"));
     model.setElements({}, numeric::DType::BF16, numeric::DType::BF16);
     QCOMPARE(model.rowCount(), 0);
 }
