@@ -5,6 +5,8 @@
 
 #include "app/diff/compare_arguments.h"
 #include "app/diff/open_run.h"
+#include "core/base/text.h"
+#include "core/diff/same_run.h"
 
 #include <filesystem>
 
@@ -53,6 +55,10 @@ Result<std::vector<trace::RunPointer>> openRuns(const std::vector<std::string>& 
         auto run = openRun(files[i]);
         if (!run)
             return run.error();
+        for (const trace::RunPointer& other : runs)
+            if (diff::holdSameRun(**run, *other))
+                return Error{Errc::Invalid, "is a copy of " + base::visibleText(other->source()),
+                             files[i], "Name every run once; a repeat is a second one"};
         runs.push_back(std::move(*run));
     }
     return runs;

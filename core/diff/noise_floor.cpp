@@ -3,7 +3,9 @@
 
 #include "core/diff/noise_floor.h"
 
+#include "core/base/text.h"
 #include "core/diff/comparison.h"
+#include "core/diff/same_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +88,14 @@ Result<void> checkRepeat(const trace::Run& reference, const trace::Run& target,
     if (sameFile(repeat.source(), target.source()))
         return notARepeat("the repeat is the target itself, which would be its own noise floor",
                           repeat.source());
+    for (const auto& [run, name] :
+         {std::pair(&reference, "reference"), std::pair(&target, "target")})
+        if (holdSameRun(repeat, *run))
+            return notARepeat(
+                std::string("the repeat is a copy of the ") + name
+                    + ": both hold the run that started at "
+                    + base::visibleText(repeat.header().environment.text(trace::env::startTime)),
+                repeat.source());
     for (const std::string_view key : {trace::env::architecture, trace::env::weightDigest}) {
         const std::string ours = reference.header().environment.text(key);
         const std::string theirs = repeat.header().environment.text(key);

@@ -150,6 +150,8 @@ trace::RunHeader headerOf(const MadeModel& model)
     header.environment.set(trace::env::sampling, std::string("greedy"));
     header.environment.set(trace::env::wallSeconds, model.wallSeconds);
     header.environment.set(trace::env::peakBytes, model.peakBytes);
+    if (!model.startTime.empty())
+        header.environment.set(trace::env::startTime, model.startTime);
     header.environment.set(trace::env::commandLine,
                            "moire-capture run imagined --arithmetic " + model.arithmetic);
     header.level = model.level;

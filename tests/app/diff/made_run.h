@@ -40,6 +40,7 @@ struct MadeModel
     std::string tokenText;              ///< of every token; empty: "t<id>"
     std::vector<std::string> extraTaps; ///< before the head, of the model's width
     std::string integerTap;             ///< int64, before the head; empty: none
+    std::string startTime;              ///< empty: not recorded
     double wallSeconds = 1.5;
     std::int64_t peakBytes = 4096;
 };

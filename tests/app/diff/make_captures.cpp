@@ -201,6 +201,9 @@ void writeOthers(Folder& folder)
     folder.write("stranger", modelOf(DType::BF16), {{"nobody", "", ids(3, 1), {}, {}, {}}},
                  nullptr);
     folder.write("info", modelOf(DType::BF16), samples, nullptr);
+    MadeModel timed = modelOf(DType::BF16);
+    timed.startTime = "2026-01-02T03:04:05Z";
+    folder.pair("timed", timed, samples, samples, nullptr, perturbed(8e-3));
     folder.write("unfinished", modelOf(DType::BF16), {samples[0]}, nullptr, false);
     std::vector<MadeSample> hostile{{"</script>\x1b[31m\xe2\x80\xae", "", ids(3, 1), {}, {}, {}}};
     folder.pair("hostile", modelOf(DType::BF16), hostile, hostile, nullptr, perturbed(8e-3));

@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import referencing
 
-from diff_case import FOLDER, SCHEMA, Case, main, run
+from diff_case import FOLDER, SCHEMA, Case, main, pair, run
 
 
 def contract(name):
@@ -79,6 +79,16 @@ class Matrix(Case):
         self.assertEqual(out.read_bytes(), page)
         out.unlink()
         self.assertEqual(run("matrix", "bf16.ref.moire", "copy.moire").returncode, 0)
+
+    def test_copies(self):
+        shutil.copy(FOLDER / "timed.ref.moire", FOLDER / "twin.moire")
+        for command in ("matrix", "study"):
+            self.trouble(command, "timed.ref.moire", "timed.target.moire", "twin.moire",
+                         says="twin.moire: is a copy of timed.ref.moire")
+        self.trouble(*pair("timed"), "--repeat", "twin.moire", says="a copy of the reference")
+        shutil.copy(FOLDER / "timed.target.moire", FOLDER / "twin.moire")
+        self.trouble(*pair("timed"), "--repeat", "twin.moire", "--criterion", "floor(1)", says="a copy of the target")
+        (FOLDER / "twin.moire").unlink()
 
     def test_same_bytes_at_any_thread_count(self):
         self.assertEqual(len({run("matrix", *self.FILES, "--json", "--threads", n).stdout for n in (1, 3)}), 1)

@@ -416,6 +416,12 @@ void MissingTest::repeatsThatAreNone()
     run.tokens[0][0] = {9, false, -1, "t9"};
     run.header.environment = {};
     const auto elsewhere = throughFile(run, here / "elsewhere.moire");
+    // A copy holds the same run; a repeat with the same bits was made at another time.
+    const std::string times = "env run.start_time 2026-01-02T03:04:05Z\nenv run.wall_seconds ";
+    const std::string text = plainTaps + plainRows;
+    const auto timed = throughFile(textRun(times + "1.5\n" + text), here / "timed.moire");
+    const auto copy = throughFile(textRun(times + "1.5\n" + text), here / "copy.moire");
+    const auto later = throughFile(textRun(times + "1.25\n" + text), here / "later.moire");
     base::Progress progress;
     const auto refused = [&](const trace::RunPointer& repeat) {
         const auto floor = measureFloor(reference, *target, repeat, {}, 1, {}, progress);
@@ -426,6 +432,16 @@ void MissingTest::repeatsThatAreNone()
     QVERIFY(holds(refused(reference), "the repeat is the reference itself"));
     QVERIFY(holds(refused(target), "the repeat is the target itself"));
     QVERIFY(holds(refused(other), "the repeat is of another model (model.weight_digest: 0x1"));
+    const auto over = [&](const trace::RunPointer& ours, const trace::RunPointer& theirs,
+                          const trace::RunPointer& repeat) {
+        const auto floor = measureFloor(ours, *theirs, repeat, {}, 1, {}, progress);
+        return floor ? std::string() : floor.error().sentence;
+    };
+    QCOMPARE(over(later, timed, copy),
+             std::string("the repeat is a copy of the target: both hold the run that started at "
+                         "2026-01-02T03:04:05Z"));
+    QVERIFY(holds(over(timed, later, copy), "the repeat is a copy of the reference"));
+    QCOMPARE(over(timed, target, later), std::string());
     QVERIFY(holds(refused(elsewhere), "the repeat is none of the reference: no row"));
 }
 
