@@ -168,12 +168,11 @@ void addTokens(CLI::App& command, RunArguments& a, const char* group)
         ->type_name("P")
         ->group(group);
     command.add_flag("--ignore-eos", o.ignoreEnd, "Generate on after an end token")->group(group);
-    command.add_option("--batch", o.batch, "Samples a forward pass")
+    command.add_option("--batch", a.batch, "Samples a forward pass (default: 1)")
         ->type_name("N")
         ->check(wholeNumber(1, largestCount))
-        ->capture_default_str()
         ->group(group);
-    command.add_option("--seed", o.seed, "Of sampling (default: 0)")
+    command.add_option("--seed", a.seed, "Of sampling (default: 0)")
         ->type_name("N")
         ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()))
         ->group(group);
@@ -240,11 +239,11 @@ void addParallelism(CLI::App& command, RunArguments& a)
     constexpr std::uint64_t mostRanks = 1024;
     constexpr std::uint64_t largestLeaf = 1U << 20U;
     command
-        .add_option("--tp", o.tensorParallel,
-                    "Ranks that o_proj, down_proj and the experts' down_proj are summed over")
+        .add_option("--tp", a.tensorParallel,
+                    "Ranks that o_proj, down_proj and the experts' down_proj are summed over "
+                    "(default: 1)")
         ->type_name("N")
         ->check(wholeNumber(1, mostRanks))
-        ->capture_default_str()
         ->group(group);
     command
         .add_option("--reduce", o.reduce,
@@ -290,14 +289,42 @@ Result<void> checkInputs(const RunArguments& a)
     if (a.options.prefix && a.options.maxNew == 0)
         return invalid("--prefix says where the model goes on by itself",
                        "Say how many tokens with --max-new");
-    if (auto checked = a.options.sampling.check(); !checked)
+    return {};
+}
+
+/// Refuses what says how tokens are generated or scored where none are.
+Result<void> checkTokens(const RunArguments& a)
+{
+    const capture::RunOptions& o = a.options;
+    if (auto checked = o.sampling.check(); !checked)
         return checked;
-    if (!a.options.sampling.greedy() && a.options.maxNew == 0 && !(a.task && a.chat))
+    const bool generates = o.maxNew > 0 || (a.task && a.chat);
+    if (!o.sampling.greedy() && !generates)
         return invalid("--temperature is about generated tokens",
                        "Say how many with --max-new, or leave it out");
-    if (a.construction == "once" && a.options.maxNew > 0 && !a.options.prefix)
-        return invalid("--construction once is for scored tokens, not for generated ones",
+    if (a.seed && o.sampling.greedy())
+        return invalid("--seed is about sampling, and the best token needs no chance",
+                       "Give --temperature with it, or leave it out");
+    if (o.ignoreEnd && !generates)
+        return invalid("--ignore-eos is about generated tokens",
+                       "Say how many with --max-new, or leave it out");
+    if (!a.construction.empty() && generates && !o.prefix)
+        return invalid("--construction is about scored tokens, not about generated ones",
                        "Leave it out, or --max-new");
+    return {};
+}
+
+/// Refuses what changes nothing without another option. One that was given counts whatever its
+/// value, so that a matrix may take "--tp 1" or "--batch 1" as one of several.
+Result<void> checkCompanions(const RunArguments& a)
+{
+    const bool tree = a.options.reduce.starts_with("tree-"); // a tree changes one rank's sums too
+    if (!a.options.reduce.empty() && !a.tensorParallel && !tree)
+        return invalid("--reduce says how the ranks' products are summed, and there is one rank",
+                       "Say how many with --tp, or leave it out");
+    if (!a.padding.empty() && !a.batch)
+        return invalid("--padding is about the prompts of a batch, and each runs on its own",
+                       "Say with --batch how many run together, or leave it out");
     return {};
 }
 
@@ -327,9 +354,13 @@ void addRunOptions(CLI::App& command, RunArguments& arguments)
 
 Result<void> interpret(RunArguments& arguments)
 {
-    if (auto checked = checkInputs(arguments); !checked)
-        return checked;
     capture::RunOptions& options = arguments.options;
+    options.seed = arguments.seed.value_or(options.seed);
+    options.batch = arguments.batch.value_or(options.batch);
+    options.tensorParallel = arguments.tensorParallel.value_or(options.tensorParallel);
+    for (const auto& check : {checkInputs, checkTokens, checkCompanions})
+        if (auto checked = check(arguments); !checked)
+            return checked;
     if (!arguments.level.empty()) {
         const auto level = trace::levelFromName(arguments.level);
         if (!level)

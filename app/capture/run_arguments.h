@@ -34,6 +34,9 @@ struct RunArguments
     std::string construction;
     std::string expertOrder;
     std::string padding;
+    std::optional<std::uint32_t> batch;
+    std::optional<std::uint64_t> seed;
+    std::optional<std::uint32_t> tensorParallel; ///< --tp
     std::optional<std::string> policyFile;
     std::optional<std::string> output;
     bool dryRun = false;

@@ -5,7 +5,7 @@ import json
 import subprocess
 import unittest
 
-from capture_case import CAPTURE, CaptureCase
+from capture_case import CAPTURE, SOURCE, CaptureCase
 
 
 class BadArguments(CaptureCase):
@@ -30,6 +30,27 @@ class BadArguments(CaptureCase):
                               ("--min-p", "2"), ("--sample-top-k", "0"), ("--temperature", "warm")):
             temperature = () if option == "--temperature" else ("--temperature", "1")
             self.run_refused(*generated, *temperature, option, value, says=".")
+
+    def test_without_an_effect(self):
+        """An option that changes nothing without another one is refused, not passed over."""
+        for arguments, says in (
+                (("--reduce", "ring"), "there is one rank.*--tp"), (("--reduce", "auto"), "there is one rank"),
+                (("--tree-leaf", "4"), "--reduce tree-a"), (("--tp", "2", "--reduce", "ring", "--tree-leaf", "4"), "--reduce tree-a"),
+                (("--seed", "3"), "about sampling.*--temperature"), (("--max-new", "2", "--seed", "3"), "about sampling"),
+                (("--max-new", "2", "--temperature", "0", "--seed", "3"), "about sampling"),
+                (("--ignore-eos",), "generated tokens.*--max-new"), (("--padding", "left"), "batch.*--batch"),
+                (("--construction", "steps", "--max-new", "2"), "scored tokens"), (("--construction", "once", "--max-new", "2"), "scored tokens"),
+                (("--k-plan", "block=8"), "--arithmetic ordered"), (("--arithmetic", "ordered", "--attention", "sdpa"), "native"),
+                (("--prefix", "2"), "--replay-from"), (("--letters", "A,B"), "--task"), (("--shots", "2"), "--task")):
+            with self.subTest(" ".join(arguments)):
+                self.run_refused("--text", "a", *arguments, says="(?s)" + says)
+        dense = SOURCE / "tests/data/models/qwen2"
+        self.refused("run", dense, "--ids", self.write("ids.json", "[5, 6]"), "--expert-order", "slots", "-o", self.folder / "out.moire",
+                     says="no mixture")
+
+    def test_one_of_several_has_an_effect(self):
+        """What a matrix puts together: the same options with one rank, and with batches of one."""
+        self.run_model("one", "--text", "a", "--tp", "1", "--reduce", "ring", "--batch", "1", "--padding", "left")
 
     def test_no_model(self):
         self.refused("run", says="MODEL")

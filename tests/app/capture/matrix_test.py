@@ -68,7 +68,7 @@ class Matrix(CaptureCase):
         self.assertIn(b"is older than p.jsonl, which it was made from", done.stderr)
 
     def test_reference_is_replayed(self):
-        done = self.matrix(AXES + '[run]\nmax-new = 4\nignore-eos = true\n'
+        done = self.matrix(AXES + '[run]\nmax-new = 4\nignore-eos = true\ntemperature = 0.5\nseed = 3\n'
                            '[reference]\npolicy = "fp32"\narithmetic = "ordered"\nbatch = 1\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         tokens = {}
