@@ -6,6 +6,7 @@
 #include "core/diff/cause.h"
 #include "core/diff/first_divergence.h"
 #include "core/diff/inspect.h"
+#include "core/diff/left_over.h"
 #include "core/diff/noise_floor.h"
 #include "core/diff/report_parts.h"
 #include "core/diff/tolerance.h"
@@ -18,11 +19,6 @@
 namespace moire::diff {
 
 namespace {
-
-std::string counted(std::uint64_t count, const std::string& noun)
-{
-    return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
 
 /// One decimal; never rounds to 0 or 100 what is neither.
 std::string percentText(double value)
@@ -144,51 +140,6 @@ std::string consequences(const FoldView& view, const Report& report)
     return text.empty() ? text : text + '.';
 }
 
-/// "1 sample and 6 rows of the reference"; empty when nothing is left over on that side.
-std::string leftOverOf(std::uint64_t samples, std::uint64_t rows, std::uint64_t taps,
-                       std::uint64_t routers, std::uint64_t tokens, const std::string& side)
-{
-    std::vector<std::string> parts;
-    if (samples > 0)
-        parts.push_back(counted(samples, "sample"));
-    if (rows > 0)
-        parts.push_back(counted(rows, "row"));
-    if (taps > 0)
-        parts.push_back(counted(taps, "tap"));
-    if (routers > 0)
-        parts.push_back(counted(routers, "router"));
-    if (tokens > 0)
-        parts.push_back("the tokens of " + counted(tokens, "sample"));
-    std::string text;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-    return text.empty() ? text : text + " of the " + side;
-}
-
-/// What has no counterpart, as counts; empty when nothing.
-std::string leftOver(const AlignmentSummary& alignment)
-{
-    const std::string ours =
-        leftOverOf(alignment.samplesOnlyReference.size(), alignment.rowsOnlyReference,
-                   alignment.tapsOnlyReference.size(), alignment.routersOnlyReference.size(),
-                   alignment.tokensOnlyReference, "reference");
-    const std::string theirs =
-        leftOverOf(alignment.samplesOnlyTarget.size(), alignment.rowsOnlyTarget,
-                   alignment.tapsOnlyTarget.size(), alignment.routersOnlyTarget.size(),
-                   alignment.tokensOnlyTarget, "target");
-    const std::string text = ours + (ours.empty() || theirs.empty() ? "" : " and ") + theirs;
-    if (text.empty())
-        return text;
-    const bool single = text.starts_with("1 ") && text.find(" and ") == std::string::npos;
-    return text + (single ? " has no counterpart" : " have no counterpart");
-}
-
-bool isMissing(const AlignmentSummary& alignment)
-{
-    return !leftOver(alignment).empty() || alignment.incompleteReference
-           || alignment.incompleteTarget;
-}
-
 bool splits(const FoldView& view)
 {
     for (const Alignment::SamplePair& pair : view.alignment.samples)
@@ -224,14 +175,10 @@ std::string equalText(const FoldView& view, const Report& report, const std::str
         return "No difference found in " + size + "; " + counted(open, "site")
                + " could not be compared (other dtypes or slices of taps, no values)"
                + (left.empty() ? "." : "; " + left + '.');
-    const std::uint64_t apart =
-        report.alignment.rowsNotComparableReference + report.alignment.rowsNotComparableTarget;
-    if (leftOver(report.alignment).empty() && apart == 0)
+    const std::string apart = notComparableText(report.alignment);
+    if (!isPartial(report.alignment))
         return "Bitwise equal: " + size + '.';
-    return "Equal in what was compared (" + size + ')'
-           + (apart == 0 ? ""
-                         : "; " + counted(apart, "row") + (apart == 1 ? " is" : " are")
-                               + " not comparable")
+    return "Equal in what was compared (" + size + ')' + (apart.empty() ? "" : "; " + apart)
            + (left.empty() ? "." : "; " + left + '.');
 }
 
@@ -278,16 +225,42 @@ std::string joined(const std::vector<std::string>& parts)
     return text;
 }
 
-/// Free runs that part are beyond a tolerance unless a criterion speaks of tokens.
-bool splitCounts(const FoldView& view)
+/// What no check reached, whether or not it may be missing.
+std::vector<std::string> beyondReach(const AlignmentSummary& alignment)
 {
-    return splits(view) && !view.options.allowMissing
-           && !view.options.tolerance->uses(Criterion::Kind::Tokens);
+    std::vector<std::string> parts;
+    for (const std::string& part :
+         {notComparableText(alignment), leftOverText(alignment), incompleteText(alignment)})
+        if (!part.empty())
+            parts.push_back(part);
+    return parts;
 }
 
-/// How the tolerance was met, what is not first; empty without one. `missing`: what has no
-/// counterpart and may not.
-std::string toleranceText(const FoldView& view, const Report& report, const std::string& missing)
+/// Why a tolerance is not wholly met although no check fails: what its checks did not reach and
+/// may not be missing. Rows behind a split may where a criterion speaks of tokens.
+std::vector<std::string> unreached(const FoldView& view, const Report& report)
+{
+    if (view.options.allowMissing)
+        return {};
+    std::vector<std::string> reasons;
+    const auto add = [&reasons](const std::string& reason) {
+        if (!reason.empty())
+            reasons.push_back(reason);
+    };
+    if (!view.options.tolerance->uses(Criterion::Kind::Tokens)) {
+        const std::string apart = notComparableText(report.alignment);
+        add(!splits(view)   ? apart
+            : apart.empty() ? "the tokens part"
+                            : "the tokens part, and " + apart);
+    }
+    add(leftOverText(report.alignment));
+    if (reasons.empty()) // otherwise a remark of the alignment says it
+        add(incompleteText(report.alignment));
+    return reasons;
+}
+
+/// How the tolerance was met, what is not first; empty without one.
+std::string toleranceText(const FoldView& view, const Report& report)
 {
     if (report.toleranceProfile.empty())
         return {};
@@ -302,12 +275,18 @@ std::string toleranceText(const FoldView& view, const Report& report, const std:
                     + report.first.tolerance->tap + " (" + report.first.tolerance->note + ')';
         return text + (reasons.empty() ? "." : "; " + joined(reasons) + '.');
     }
-    if (splitCounts(view))
-        reasons.push_back("the tokens part, and rows behind are not comparable");
-    if (!missing.empty())
-        reasons.push_back(missing);
-    if (reasons.empty())
+    for (const std::string& reason : unreached(view, report))
+        reasons.push_back(reason);
+    if (counts.open == 0 && !view.options.allowMissing && undecided(view) > 0)
+        reasons.push_back(counted(undecided(view), "site")
+                          + " could not be compared (other dtypes or slices of taps, no values)");
+    if (reasons.empty() && !isPartial(report.alignment))
         return "Within " + name + ": " + counted(counts.decided(), "check") + '.';
+    if (reasons.empty()) {
+        const std::vector<std::string> beyond = beyondReach(report.alignment);
+        return "Within " + name + " in what was compared: " + counted(counts.decided(), "check")
+               + "; " + joined(beyond) + '.';
+    }
     if (counts.decided() == 0)
         return "The " + name + " could not be decided: " + joined(reasons) + '.';
     return "Not wholly within " + name + ": " + joined(reasons) + "; "
@@ -316,7 +295,7 @@ std::string toleranceText(const FoldView& view, const Report& report, const std:
 
 bool isBeyondTolerance(const FoldView& view, const Report& report)
 {
-    return splitCounts(view)
+    return !unreached(view, report).empty()
            || std::any_of(report.tolerance.begin(), report.tolerance.end(),
                           [](const CriterionOutcome& outcome) {
                               return outcome.failed + outcome.undecided > 0;
@@ -342,9 +321,8 @@ void addVerdict(const FoldView& view, Report& report)
     std::string text;
     for (const std::string& remark : report.alignment.remarks)
         append(text, remark + '.');
-    const std::string left = leftOver(report.alignment);
-    const std::string judged =
-        toleranceText(view, report, view.options.allowMissing ? std::string() : left);
+    const std::string left = leftOverText(report.alignment);
+    const std::string judged = toleranceText(view, report);
     append(text, judged);
     const bool told = !left.empty() && judged.find(left) != std::string::npos;
     const bool different = first.bitwise || first.topK || first.experts || first.argmax
@@ -360,10 +338,10 @@ void addVerdict(const FoldView& view, Report& report)
     if (different && !left.empty() && !told)
         append(text, "Beyond that, " + left + '.');
     report.verdict = text;
-    const bool missing =
-        (isMissing(report.alignment) || undecided(view) > 0) && !view.options.allowMissing;
-    const bool divergent =
-        view.options.tolerance == nullptr ? different : isBeyondTolerance(view, report);
+    const bool judgedByBits = view.options.tolerance == nullptr;
+    const bool partial = judgedByBits && isPartial(report.alignment);
+    const bool missing = (partial || undecided(view) > 0) && !view.options.allowMissing;
+    const bool divergent = judgedByBits ? different : isBeyondTolerance(view, report);
     report.exit = divergent || missing ? 1 : 0;
     addCause(view, report);
 }

@@ -104,6 +104,7 @@ private Q_SLOTS:
     void theSameBytes_data();
     void theSameBytes();
     void bytesOfTokens();
+    void rowsThatWereNotCompared();
     void wordsOfVerdicts();
 };
 
@@ -474,6 +475,62 @@ void MissingTest::theSameBytes()
     QCOMPARE(aligned ? static_cast<int>(aligned->rows.size()) : 0, rows);
     if (!aligned)
         QCOMPARE(aligned.error().code, Errc::Incomparable);
+}
+
+void MissingTest::rowsThatWereNotCompared()
+{
+    // Two of three tokens are cut otherwise: nothing that differs, and not wholly the same.
+    const PlainRun reference = spelled({"ab", "c", "d"}, "0x1");
+    const PlainRun target = spelled({"a", "bc", "d"}, "0x2");
+    const Report bits = compared(reference, target);
+    QVERIFY2(holds(bits.verdict, "Equal in what was compared (1 row × 2 taps); 4 rows are not "
+                                 "comparable."),
+             bits.verdict.c_str());
+    QCOMPARE(bits.exit, 1);
+    ComparisonOptions options = with("rel<=1");
+    const Report judged = compared(reference, target, 1, options);
+    QVERIFY2(holds(judged.verdict, "Not wholly within tolerance (rel<=1): 4 rows are not "
+                                   "comparable; 2 checks hold."),
+             judged.verdict.c_str());
+    QCOMPARE(judged.exit, 1);
+    options.allowMissing = true;
+    const Report allowed = compared(reference, target, 1, options);
+    QVERIFY2(holds(allowed.verdict, "Within tolerance (rel<=1) in what was compared: 2 checks; "
+                                    "4 rows are not comparable."),
+             allowed.verdict.c_str());
+    QCOMPARE(allowed.exit, 0);
+
+    // Free runs that part: a criterion that speaks of tokens says how much of that is allowed.
+    const std::string rows = "sample x : 1 | 2 ";
+    const PlainRun one = textRun(plainTaps + rows
+                                 + "3 4\nrow 0 : 1 2 ; 3 4\nrow 1 : 1 2 ; 3 4\n"
+                                   "row 2 : 1 2 ; 3 4\n");
+    const PlainRun other = textRun(plainTaps + rows
+                                   + "5 4\nrow 0 : 1 2 ; 3 4\nrow 1 : 1 2 ; 3 4\n"
+                                     "row 2 : 1 2 ; 3 5\n");
+    const Report parted = compared(one, other, 1, with("rel<=1"));
+    QVERIFY2(parted.verdict.starts_with("Not wholly within tolerance (rel<=1): the tokens part, "
+                                        "and 2 rows are not comparable; 4 checks hold."),
+             parted.verdict.c_str());
+    QCOMPARE(parted.exit, 1);
+    PlainRun free = scored(trace::Level::Full, 4); // responses of two tokens
+    free.header.environment = {};
+    PlainRun freely = free;
+    freely.tokens[0][2].id = 1;
+    const Report tokens = compared(free, freely, 1, with("tokens>=0.25"));
+    QVERIFY2(tokens.verdict.starts_with("Within tolerance (tokens>=0.25) in what was compared: 1 "
+                                        "check; 2 rows are not comparable."),
+             tokens.verdict.c_str());
+    QCOMPARE(tokens.exit, 0);
+
+    // An incomplete capture that has all rows of the other is not within either.
+    PlainRun broken = one;
+    broken.complete = false;
+    const Report incomplete = compared(one, broken, 1, with("rel<=1"));
+    QVERIFY2(holds(incomplete.verdict, "Not wholly within tolerance (rel<=1): the target capture "
+                                       "is incomplete; 6 checks hold."),
+             incomplete.verdict.c_str());
+    QCOMPARE(incomplete.exit, 1);
 }
 
 void MissingTest::bytesOfTokens()
