@@ -3,6 +3,7 @@
 
 #include "core/report/families.h"
 
+#include "core/base/shortened.h"
 #include "core/report/number.h"
 
 #include <algorithm>
@@ -72,17 +73,47 @@ std::string leftOver(std::uint64_t count, std::string_view what, std::string_vie
            + (count == 1 ? " has no counterpart" : " have no counterpart");
 }
 
-void sideLines(std::vector<std::string>& lines, std::string_view whose, std::size_t samples,
-               std::uint64_t rows, std::size_t taps, std::size_t routers)
+/// The first few names: the JSON form has them all.
+std::string namesOf(const std::vector<std::string>& names)
 {
-    if (samples > 0)
-        lines.push_back(leftOver(samples, "sample", whose));
-    if (rows > 0)
-        lines.push_back(leftOver(rows, "row", whose));
-    if (taps > 0)
-        lines.push_back(leftOver(taps, "tap", whose));
-    if (routers > 0)
-        lines.push_back(leftOver(routers, "router", whose));
+    constexpr std::size_t most = 8;
+    constexpr std::size_t longest = 80;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+        text += (i == 0 ? ": " : ", ") + base::shortened(names[i], longest);
+    return names.size() > most ? text + " and " + grouped(names.size() - most) + " more" : text;
+}
+
+struct Side
+{
+    std::string_view name;
+    const std::vector<std::string>&samples, &taps, &routers;
+    std::uint64_t rows;
+};
+
+void sideLines(std::vector<std::string>& lines, const Side& side)
+{
+    const auto named = [&](const std::vector<std::string>& names, std::string_view singular) {
+        if (!names.empty())
+            lines.push_back(leftOver(names.size(), singular, side.name) + namesOf(names));
+    };
+    named(side.samples, "sample");
+    if (side.rows > 0)
+        lines.push_back(leftOver(side.rows, "row", side.name));
+    named(side.taps, "tap");
+    named(side.routers, "router");
+}
+
+/// Why rows of a sample that stands for another are not comparable.
+std::string whyNotComparable(const diff::Report& report)
+{
+    const bool parted =
+        std::any_of(report.samples.begin(), report.samples.end(),
+                    [](const diff::SampleReport& sample) { return sample.split.has_value(); });
+    const bool cut = report.alignment.tokenisedDifferently > 0;
+    if (!cut)
+        return "behind a split";
+    return parted ? "behind a split or tokenised differently" : "tokenised differently";
 }
 
 } // namespace
@@ -210,14 +241,15 @@ std::vector<std::string> alignmentLines(const diff::Report& report)
                         + " known to be missing in the reference");
     if (a.missingTarget > 0)
         lines.push_back(countOf(a.missingTarget, "row") + " known to be missing in the target");
-    sideLines(lines, "reference", a.samplesOnlyReference.size(), a.rowsOnlyReference,
-              a.tapsOnlyReference.size(), a.routersOnlyReference.size());
-    sideLines(lines, "target", a.samplesOnlyTarget.size(), a.rowsOnlyTarget,
-              a.tapsOnlyTarget.size(), a.routersOnlyTarget.size());
+    sideLines(lines, {"reference", a.samplesOnlyReference, a.tapsOnlyReference,
+                      a.routersOnlyReference, a.rowsOnlyReference});
+    sideLines(lines, {"target", a.samplesOnlyTarget, a.tapsOnlyTarget, a.routersOnlyTarget,
+                      a.rowsOnlyTarget});
     if (const auto apart = a.rowsNotComparableReference + a.rowsNotComparableTarget; apart > 0)
-        lines.push_back(countOf(apart, "row") + " behind a split: not comparable ("
-                        + grouped(a.rowsNotComparableReference) + " of the reference, "
-                        + grouped(a.rowsNotComparableTarget) + " of the target)");
+        lines.push_back(countOf(apart, "row") + ' ' + whyNotComparable(report)
+                        + ": not comparable (" + grouped(a.rowsNotComparableReference)
+                        + " of the reference, " + grouped(a.rowsNotComparableTarget)
+                        + " of the target)");
     lines.insert(lines.end(), a.remarks.begin(), a.remarks.end());
     return lines;
 }

@@ -39,6 +39,27 @@ private Q_SLOTS:
         QCOMPARE(overhanging.text(), std::string("  a  b  c\n  a  longer than its column\n"));
     }
 
+    void namesWhatHasNoCounterpart()
+    {
+        moire::diff::Report report;
+        report.alignment.routersOnlyReference = {"model.layers.1.mlp.gate"};
+        report.alignment.samplesOnlyTarget = {"s/one", std::string(200, 'n')};
+        for (int i = 0; i < 11; ++i)
+            report.alignment.tapsOnlyTarget.push_back("t" + std::to_string(i));
+        report.alignment.rowsNotComparableTarget = 3;
+        report.alignment.tokenisedDifferently = 1;
+        const std::vector<std::string> lines = alignmentLines(report);
+        QCOMPARE(lines.size(), std::size_t{5});
+        QCOMPARE(lines[1], std::string("1 router of the reference has no counterpart: "
+                                       "model.layers.1.mlp.gate"));
+        QCOMPARE(lines[2], "2 samples of the target have no counterpart: s/one, "
+                               + std::string(79, 'n') + "…");
+        QCOMPARE(lines[3], std::string("11 taps of the target have no counterpart: t0, t1, t2, t3, "
+                                       "t4, t5, t6, t7 and 3 more"));
+        QCOMPARE(lines[4], std::string("3 rows tokenised differently: not comparable (0 of the "
+                                       "reference, 3 of the target)"));
+    }
+
     void reproducesTheJudgement()
     {
         moire::diff::Report report;
