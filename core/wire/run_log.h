@@ -55,6 +55,9 @@ public:
                    std::span<const trace::Token> tokens);
     /// Cuts the block into messages. Waits as described above, until `stop`: then Cancelled.
     Result<void> addRows(std::shared_ptr<const trace::RowBlock> block, const std::stop_token& stop);
+    /// The next `count` rows, which committed() has given or will give a source for: a log that is
+    /// made again after a restart gets the messages that addRows() made of such a block.
+    void addStoredRows(std::size_t count);
     void addEvent(const trace::Event& event);
     void endSample(trace::SampleIndex sample, const std::string& stopReason,
                    const std::string& prediction);
