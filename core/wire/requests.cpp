@@ -216,8 +216,9 @@ Result<RunState> toRunState(const Fields& fields)
 
 Fields toFields(const Feed& value)
 {
-    return {{"t", type::feed},  {"run", value.run}, {"sample", indexOf(value.sample)},
-            {"ids", value.ids}, {"end", value.end}, {"stop", value.stopReason}};
+    return {{"t", type::feed},      {"run", value.run}, {"sample", indexOf(value.sample)},
+            {"first", value.first}, {"ids", value.ids}, {"end", value.end},
+            {"stop", value.stopReason}};
 }
 
 Result<Feed> toFeed(const Fields& fields)
@@ -227,6 +228,7 @@ Result<Feed> toFeed(const Fields& fields)
     FieldReader reader(fields);
     reader.read("run", value.run)
         .read("sample", sample)
+        .read("first", value.first)
         .read("ids", value.ids)
         .read("end", value.end)
         .read("stop", value.stopReason);

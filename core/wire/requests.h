@@ -93,6 +93,9 @@ struct Feed
 {
     std::string run;
     trace::SampleIndex sample{};
+    /// Place of the first of `ids` in the response: what the run has already is passed over, so
+    /// that a feed whose answer was lost is sent again. −1: behind what it has.
+    std::int64_t first = -1;
     std::vector<std::int32_t> ids;
     bool end = false;
     std::string stopReason; ///< with `end`
