@@ -209,11 +209,11 @@ std::vector<LegendEntry> legendEntries(Svg& svg, const PooledMap& map, const Mar
     constexpr double between = 18;
     std::vector<LegendEntry> entries;
     const auto add = [&](std::string_view words, auto draw) {
-        entries.push_back(
-            {wordsFrom + widthOfWords(words) + between, [&svg, words, draw](double x, double y) {
-                 draw(x, y);
-                 svg.text(x + wordsFrom, y + baseline, "start", words);
-             }});
+        entries.push_back({wordsFrom + widthOfWords(words) + between,
+                           [&svg, words = std::string(words), draw](double x, double y) {
+                               draw(x, y);
+                               svg.text(x + wordsFrom, y + baseline, "start", words);
+                           }});
     };
     const auto box = [&svg](std::string_view cssClass) {
         return [&svg, cssClass](double x, double y) { svg.rect(x, y, swatch, swatch, cssClass); };
@@ -225,8 +225,8 @@ std::vector<LegendEntry> legendEntries(Svg& svg, const PooledMap& map, const Mar
         };
     };
     add(equalWords, box("f1 outline"));
-    if (map.hasUnmeasured)
-        add("bits differ, values not recorded", box("f2"));
+    if (map.hasUnmeasured || map.hasNotFinite)
+        add(map.unmeasuredWords(), box("f2"));
     if (marks.contour)
         add("first difference", [&svg](double x, double y) {
             svg.path("M" + coordinate(x) + ' ' + coordinate(y + 3) + "h6v6h6", "contour");
@@ -384,7 +384,7 @@ std::string tapMapFigure(const diff::Report& report, const MapColumns& columns)
 {
     const PooledMap map = tapMap(report, columns);
     Marks marks = marksOf(report, columns);
-    marks.contour = map.hasMeasured || map.hasUnmeasured;
+    marks.contour = map.hasMeasured || map.hasUnmeasured || map.hasNotFinite;
     std::vector<std::string> names;
     for (const diff::TapReport& tap : report.taps)
         names.push_back(tap.name);

@@ -79,7 +79,7 @@ std::string mapHover(const PooledMap& map, const MapColumns& columns,
         for (std::size_t i = cellEqual; i < palette.size(); ++i)
             colours.push_back(cssColour(palette[i]));
     }
-    data["words"] = {equalWords, "bits differ, values not recorded"};
+    data["words"] = {equalWords, map.unmeasuredWords()};
     for (const std::string& text : map.levelTexts)
         data["words"].push_back(text);
     return "<script type=\"application/json\" class=\"cells\">" + embedded(data) + "</script>\n";

@@ -25,7 +25,7 @@ enum CellColour : std::uint8_t
 {
     cellAbsent = 0, ///< not recorded or not comparable: transparent, the hatch shows through
     cellEqual = 1,
-    cellUnmeasured = 2, ///< differs by its digest, size unknown
+    cellUnmeasured = 2, ///< differs by its digest, size unknown; or nothing finite, so no size
     cellScale = 3
 };
 inline constexpr std::size_t scaleLevels = paletteSize - cellScale;

@@ -25,6 +25,7 @@ struct Severity
         Absent,
         Equal,
         Unmeasured,
+        NotFinite,
         Measured
     } kind = Absent;
     double value = 0;
@@ -47,6 +48,8 @@ Severity severityOf(const diff::Site& site)
     // NaN or infinity on one side; zero against a small number has a size like any other.
     const bool beyond = (site.classChanges > 0 && site.finite != site.elements)
                         || !(relative < std::numeric_limits<double>::infinity());
+    if (!beyond && site.finite == 0) // other payloads of NaN
+        return {Severity::NotFinite, 0};
     return {Severity::Measured, beyond ? std::numeric_limits<double>::infinity() : relative};
 }
 
@@ -98,9 +101,11 @@ PooledMap coloured(Pool pool, LevelOf levelOf)
     for (const Severity& cell : pool.cells) {
         map.hasAbsent = map.hasAbsent || cell.kind == Severity::Absent;
         map.hasUnmeasured = map.hasUnmeasured || cell.kind == Severity::Unmeasured;
+        map.hasNotFinite = map.hasNotFinite || cell.kind == Severity::NotFinite;
         map.hasMeasured = map.hasMeasured || cell.kind == Severity::Measured;
-        const std::size_t index = cell.kind == Severity::Measured
-                                      ? cellScale + levelOf(cell.value)
+        const std::size_t index = cell.kind == Severity::Measured ? cellScale + levelOf(cell.value)
+                                  : cell.kind == Severity::NotFinite
+                                      ? std::size_t{cellUnmeasured}
                                       : static_cast<std::size_t>(cell.kind);
         map.picture.indices.push_back(static_cast<std::uint8_t>(index));
     }
@@ -162,6 +167,14 @@ MapColumns mapColumns(const diff::Report& report, const trace::Run& reference,
         columns.groups.push_back(group);
     }
     return columns;
+}
+
+std::string PooledMap::unmeasuredWords() const
+{
+    return std::string("bits differ, ")
+           + (!hasNotFinite   ? "values not recorded"
+              : hasUnmeasured ? "values not recorded or nothing finite"
+                              : "nothing finite");
 }
 
 double PooledMap::xOf(std::size_t column) const

@@ -43,9 +43,13 @@ struct PooledMap
     std::array<std::string, scaleLevels> levelTexts;
     bool hasMeasured = false;
     bool hasUnmeasured = false;
+    bool hasNotFinite = false;
     bool hasAbsent = false;
 
     /// Place of an original column or row in the picture, in pixels from its start.
+    /// What a cell of cellUnmeasured means: its values were not recorded, or nothing in it is
+    /// finite.
+    std::string unmeasuredWords() const;
     double xOf(std::size_t column) const;
     double yOf(std::size_t row) const;
 };

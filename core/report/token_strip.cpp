@@ -56,7 +56,7 @@ Cell cellOf(const diff::Report& report, std::size_t pair)
     if (!differs)
         return {cellEqual, "equal"};
     if (worst == 0)
-        return {cellUnmeasured, "differs"};
+        return {cellUnmeasured, "bits differ"};
     return {cellScale + scale.levelOf(worst), "relative L2 " + figure(worst)};
 }
 

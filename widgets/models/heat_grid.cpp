@@ -51,7 +51,8 @@ HeatGrid::HeatGrid(std::size_t rows, std::size_t columns, std::vector<float> cel
             m_notComparable = m_notComparable || value == cell::notComparable;
             m_notRecorded = m_notRecorded || value == cell::notRecorded;
             m_unsized = m_unsized || value == cell::unsized;
-            m_sized = m_sized || value > cell::unsized;
+            m_notFinite = m_notFinite || value == cell::notFinite;
+            m_sized = m_sized || value > cell::notFinite;
             if (value > cell::equal)
                 m_firstDifferent[column] = row;
         }

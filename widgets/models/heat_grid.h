@@ -40,15 +40,17 @@ public:
     static HeatGrid ofValues(const Compared& compared, std::size_t sample, bool target,
                              std::stop_token stop);
 
-    /// Whether any cell is `code`: cell::notComparable, cell::notRecorded or cell::unsized.
+    /// Whether any cell is `code`: cell::notComparable, cell::notRecorded, cell::unsized or
+    /// cell::notFinite.
     bool holds(float code) const
     {
         return code == cell::notComparable ? m_notComparable
                : code == cell::unsized     ? m_unsized
+               : code == cell::notFinite   ? m_notFinite
                                            : m_notRecorded;
     }
     /// Something differs and nothing has a size: bits are equal or not, and that is all.
-    bool isOfBits() const { return m_unsized && !m_sized; }
+    bool isOfBits() const { return (m_unsized || m_notFinite) && !m_sized; }
 
     /// Per token position the largest cell of its column.
     const std::vector<float>& columnMaxima() const { return m_columnMaxima; }
@@ -67,7 +69,8 @@ private:
     std::size_t m_rows = 0;
     std::size_t m_columns = 0;
     std::vector<std::vector<float>> m_levels;
-    bool m_notComparable = false, m_notRecorded = false, m_unsized = false, m_sized = false;
+    bool m_notComparable = false, m_notRecorded = false, m_unsized = false, m_notFinite = false,
+         m_sized = false;
     std::vector<float> m_columnMaxima;
     std::vector<std::size_t> m_firstDifferent;
 };

@@ -72,6 +72,8 @@ float cellOf(const diff::Site& site, HeatMeasure measure)
     const bool finite = site.finite == site.elements;
     if (site.classChanges > 0 && !finite && measure != HeatMeasure::UnequalShare)
         return infinite;
+    if (site.finite == 0 && measure != HeatMeasure::UnequalShare)
+        return cell::notFinite;
     return positive(sizeOf(site, measure));
 }
 
@@ -97,6 +99,8 @@ QString textOfCell(float value, HeatMeasure measure)
         return QStringLiteral("equal bits");
     if (value == cell::unsized)
         return QStringLiteral("bits differ, values not recorded");
+    if (value == cell::notFinite)
+        return QStringLiteral("bits differ, nothing finite");
     if (value == cell::least)
         return QStringLiteral("differs");
     if (measure == HeatMeasure::MaxUlp && std::isfinite(value))

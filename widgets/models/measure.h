@@ -36,12 +36,15 @@ inline constexpr float notRecorded = -1.0F;
 inline constexpr float equal = 0.0F; ///< equal bits
 /// Bits differ, by how much is not known: only digests were recorded, or compared so far.
 inline constexpr float unsized = std::numeric_limits<float>::denorm_min();
+/// Bits differ and no element is finite on both sides: other payloads of NaN. There is no size.
+inline constexpr float notFinite = 2 * unsized;
 /// A size that is zero or too small for a float.
-inline constexpr float least = 2 * unsized;
+inline constexpr float least = 3 * unsized;
 } // namespace cell
 
 /// The cell of a site. A site that differs is always positive: cell::unsized where its size is not
-/// known, at least cell::least where it is; NaN or infinity on one side is infinity.
+/// known, at least cell::least where it is; NaN or infinity on one side is infinity, and nothing
+/// finite on either side without that is cell::notFinite.
 float cellOf(const diff::Site& site, HeatMeasure measure);
 
 /// The cell of a logits row under Kl, with the state of its `lm_head.out` site where there is one.

@@ -70,7 +70,7 @@ QRgb ColourScale::at(float value) const
 {
     if (value == cell::equal)
         return m_equal;
-    if (value == cell::unsized)
+    if (value == cell::unsized || value == cell::notFinite)
         return m_unsized;
     const double size = static_cast<double>(value);
     const double share = ((m_linear ? size : std::log10(size)) - m_low) / (m_high - m_low);

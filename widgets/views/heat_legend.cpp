@@ -55,8 +55,14 @@ std::vector<Entry> entriesOf(const Look& look, const HeatContent& content)
                            painter.fillRect(box, theme.equal);
                            frame(painter, box, theme.line);
                        }});
-    if (content.grid->holds(cell::unsized))
-        entries.push_back({content.unsizedText, [&theme](QPainter& painter, const QRect& box) {
+    const bool unsized = content.grid->holds(cell::unsized);
+    const bool notFinite = content.grid->holds(cell::notFinite);
+    const QString nothing = textOfCell(cell::notFinite, HeatMeasure::RelativeL2);
+    if (unsized || notFinite)
+        entries.push_back({!notFinite ? content.unsizedText
+                           : unsized  ? content.unsizedText + QStringLiteral("; or nothing finite")
+                                      : nothing,
+                           [&theme](QPainter& painter, const QRect& box) {
                                painter.fillRect(box, theme.unsized);
                            }});
     if (content.contour)

@@ -51,12 +51,16 @@ std::vector<Fact> siteFacts(const diff::Site& site, const diff::SiteDetail* deta
     if (site.valuesCompared) {
         number(QStringLiteral("bits equal"), equalText(site));
         const bool sameType = detail == nullptr || detail->referenceType == detail->targetType;
-        number(QStringLiteral("max ulp"), sameType
+        number(QStringLiteral("max ulp"), sameType && site.finite > 0
                                               ? QString::fromStdString(report::grouped(site.maxUlp))
                                               : QStringLiteral("–"));
-        number(QStringLiteral("max |Δ|"), textOfNumber(site.maxAbs, 6));
-        number(QStringLiteral("relative L2"), textOfNumber(site.relativeL2(), 4));
-        number(QStringLiteral("1 − cosine"), textOfNumber(site.oneMinusCosine(), 4));
+        if (site.finite == 0) {
+            words(QStringLiteral("size"), QStringLiteral("none: nothing finite in both"), false);
+        } else {
+            number(QStringLiteral("max |Δ|"), textOfNumber(site.maxAbs, 6));
+            number(QStringLiteral("relative L2"), textOfNumber(site.relativeL2(), 4));
+            number(QStringLiteral("1 − cosine"), textOfNumber(site.oneMinusCosine(), 4));
+        }
         if (site.classChanges > 0)
             number(QStringLiteral("class changes"),
                    QString::fromStdString(report::grouped(site.classChanges)));

@@ -172,6 +172,7 @@ void fillGrid(diff::Report& report)
         report.sites[at].state = diff::Site::State::Different;
         report.sites[at].sumSquares = 1e-6;
         report.sites[at].referenceSquares = 1;
+        report.sites[at].elements = report.sites[at].finite = 4;
     }
     report.logits.resize(3);
     report.logits[2].compared = true;

@@ -124,8 +124,16 @@ private Q_SLOTS:
         site.valuesCompared = true;
         site.sumSquares = 1e-12;
         site.referenceSquares = 1;
+        site.elements = site.finite = 1;
+        moire::diff::Site& nan = report.sites[4 * 3 + 2]; // NaN of another payload: of no size
+        nan.state = moire::diff::Site::State::Different;
+        nan.valuesCompared = true;
+        nan.elements = nan.unequal = 1;
         const auto run = test::handMadeRun(7);
         const PooledMap map = tapMap(report, mapColumns(report, *run, *run));
+        QCOMPARE(map.picture.indices[2 * 800], std::uint8_t{cellUnmeasured});
+        QCOMPARE(map.unmeasuredWords(), std::string("bits differ, nothing finite"));
+        QVERIFY(map.hasNotFinite && !map.hasUnmeasured);
         QCOMPARE(map.picture.width, 800U);
         QCOMPARE(map.picture.height, 3U);
         std::size_t different = 0;

@@ -65,6 +65,14 @@ void MeasureTest::aDifferenceIsAlwaysPositive()
     digests.valuesCompared = false;
     QCOMPARE(cellOf(digests, measure), cell::unsized);
     QVERIFY(cell::equal < cell::unsized && cell::unsized < cellOf(zero, measure)); // known wins
+    diff::Site nothing = differing(); // NaN of another payload throughout
+    nothing.finite = 0;
+    if (measure != HeatMeasure::UnequalShare) {
+        QCOMPARE(cellOf(nothing, measure), cell::notFinite);
+        QCOMPARE(textOfCell(cell::notFinite, measure),
+                 QStringLiteral("bits differ, nothing finite"));
+        QVERIFY(cell::unsized < cell::notFinite && cell::notFinite < cellOf(zero, measure));
+    }
     diff::Site tiny = differing();
     tiny.maxAbs = 1e-300;
     tiny.sumSquares = 1e-300;
