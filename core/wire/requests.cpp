@@ -71,6 +71,8 @@ Message toMessage(const RunRequest& request, std::string_view type)
                      {"options", Fields::object()},
                      {"files", Fields::array()}},
                     {}};
+    if (!request.ticket.empty())
+        message.fields["ticket"] = request.ticket;
     for (const auto& [name, value] : request.options)
         message.fields["options"][name] = toFields(value);
     for (const NamedFile& file : request.files) {
@@ -85,6 +87,8 @@ Result<RunRequest> toRunRequest(const Message& message)
     FieldReader reader(message.fields);
     RunRequest request;
     reader.read("model", request.model);
+    if (message.fields.contains("ticket"))
+        reader.read("ticket", request.ticket);
     if (!reader.sound())
         return reader.error();
     if (const auto files = message.fields.find("files"); files != message.fields.end()) {

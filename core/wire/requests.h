@@ -36,6 +36,9 @@ struct RunRequest
     std::string model;                          ///< a name of `models`
     std::map<std::string, OptionValue> options; ///< of `moire-capture run`, without dashes
     std::vector<NamedFile> files;
+    /// Of `run`: random; asked for again with the same one, as after a reply that was lost, it is
+    /// the same run and not another. "" = always another.
+    std::string ticket;
 };
 
 struct ModelEntry
