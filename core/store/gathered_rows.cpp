@@ -42,18 +42,18 @@ GatheredRows::GatheredRows(const trace::RunHeader& header)
         m_rowBytes += table.recordBytes;
 }
 
-void GatheredRows::add(trace::RowBlock block)
+void GatheredRows::add(std::shared_ptr<const trace::RowBlock> block)
 {
-    if (block.rows.empty())
+    if (block->rows.empty())
         return;
     Gathered gathered{std::move(block), {}};
-    const std::size_t rows = gathered.block.rows.size();
+    const std::size_t rows = gathered.block->rows.size();
     gathered.records.reserve(rows);
     for (std::size_t r = 0; r < rows; ++r) {
         const std::uint64_t side = sideDigest(m_tables, [&](const TableSpec& table) {
             return tableBytes(gathered, table.number) + r * table.recordBytes;
         });
-        gathered.records.push_back(recordOf(gathered.block.rows[r], side));
+        gathered.records.push_back(recordOf(gathered.block->rows[r], side));
     }
     constexpr std::uint64_t wordsPerRow = sizeof(RowRecord) / 8;
     m_digest += digestFrom(bytesOf(gathered.records), rows * sizeof(RowRecord), 8,
@@ -79,7 +79,7 @@ void GatheredRows::pieces(const TableSpec& table, std::vector<Piece>& out) const
 
 const std::byte* GatheredRows::tableBytes(const Gathered& gathered, std::uint32_t table) const
 {
-    const trace::RowBlock& block = gathered.block;
+    const trace::RowBlock& block = *gathered.block;
     switch (table) {
     case Rows:
         return bytesOf(gathered.records);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace moire::store {
@@ -18,7 +19,7 @@ class GatheredRows
 {
 public:
     explicit GatheredRows(const trace::RunHeader& header);
-    void add(trace::RowBlock block);
+    void add(std::shared_ptr<const trace::RowBlock> block);
     void clear();
     std::uint64_t count() const { return m_count; }
     std::size_t rowBytes() const { return m_rowBytes; }
@@ -31,7 +32,7 @@ public:
 private:
     struct Gathered
     {
-        trace::RowBlock block;
+        std::shared_ptr<const trace::RowBlock> block;
         std::vector<RowRecord> records;
     };
     const std::byte* tableBytes(const Gathered& gathered, std::uint32_t table) const;

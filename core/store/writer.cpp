@@ -112,6 +112,7 @@ public:
     std::unique_ptr<PartFile> file;
     std::vector<std::size_t> rowPlaces; ///< places of the row tables in the file's table list
     std::uint64_t rowsWritten = 0;
+    std::uint64_t rowsCommitted = 0;
     std::uint64_t sampleCount = 0;
     Clock::time_point lastFlush;
     std::optional<Error> error;
@@ -256,7 +257,10 @@ Result<void> Writer::State::commit(std::uint64_t fileBytes)
     for (std::size_t table = 0; table < Rows; ++table)
         record.tables[table] = streams.stream(table).total;
     record.tables[Rows] = {rowsWritten, rows.digest()};
-    return file->commit(record);
+    if (auto committed = file->commit(record); !committed)
+        return committed;
+    rowsCommitted = rowsWritten;
+    return {};
 }
 
 Result<void> Writer::State::flush()
@@ -352,9 +356,14 @@ Result<void> Writer::addTokens(trace::SampleIndex sample, const std::vector<trac
 
 Result<void> Writer::append(trace::RowBlock block)
 {
-    if (auto checked = checkBlock(m_state->header, block); !checked)
+    return append(std::make_shared<const trace::RowBlock>(std::move(block)));
+}
+
+Result<void> Writer::append(std::shared_ptr<const trace::RowBlock> block)
+{
+    if (auto checked = checkBlock(m_state->header, *block); !checked)
         return checked.error();
-    for (const trace::Row& row : block.rows)
+    for (const trace::Row& row : block->rows)
         if (indexOf(row.sample) >= m_state->sampleCount)
             return Error{Errc::Invalid,
                          "a row names a sample that was not begun",
@@ -401,6 +410,11 @@ Result<void> Writer::finish(const trace::Environment& closing)
         m_state->finished = true;
         return {};
     });
+}
+
+std::uint64_t Writer::committedRows() const
+{
+    return m_state->rowsCommitted;
 }
 
 std::filesystem::path Writer::partialPath() const

@@ -45,6 +45,8 @@ public:
     Result<void> addTokens(trace::SampleIndex sample,
                            const std::vector<trace::Token>& tokens) override;
     Result<void> append(trace::RowBlock block) override;
+    /// The same of a block that somebody else keeps too; nothing is copied.
+    Result<void> append(std::shared_ptr<const trace::RowBlock> block);
     Result<void> addEvent(const trace::Event& event) override;
     Result<void> endSample(trace::SampleIndex sample, const std::string& stopReason,
                            const std::string& prediction) override;
@@ -52,6 +54,8 @@ public:
 
     /// Writes and commits everything gathered, now.
     Result<void> flush();
+    /// Rows that a reader who opens the file now would find.
+    std::uint64_t committedRows() const;
     /// The partial file, where the rows are until finish().
     std::filesystem::path partialPath() const;
 

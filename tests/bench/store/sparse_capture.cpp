@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -181,7 +182,8 @@ private:
         constexpr std::uint64_t batch = 256;
         std::vector<Piece> pieces;
         for (std::uint64_t begin = 0; begin < m_shape.rows; begin += batch) {
-            m_rows.add(blockOf(begin, std::min(begin + batch, m_shape.rows)));
+            m_rows.add(std::make_shared<const trace::RowBlock>(
+                blockOf(begin, std::min(begin + batch, m_shape.rows))));
             for (const std::size_t place : m_rowPlaces) {
                 if (m_file->spec(place).number >= tableOfTap(m_header, 0))
                     continue;
