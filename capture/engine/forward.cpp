@@ -29,10 +29,24 @@ KvCache::KvCache(std::span<const at::ScalarType> types, std::int64_t kvHeads, st
     }
 }
 
+/// Twice the room, or more, when so many further rows do not fit.
+void KvCache::makeRoom(at::Tensor& table, std::int64_t rows) const
+{
+    const std::int64_t capacity = table.size(1);
+    if (m_length + rows <= capacity)
+        return;
+    const at::Tensor larger = at::empty(
+        {table.size(0), std::max(2 * capacity, m_length + rows), table.size(2)}, table.options());
+    larger.narrow(1, 0, m_length).copy_(table.narrow(1, 0, m_length));
+    table = larger;
+}
+
 KvCache::View KvCache::append(std::size_t layer, const at::Tensor& keys, const at::Tensor& values)
 {
     const std::int64_t rows = keys.size(0);
     Layer& held = m_layers[layer];
+    makeRoom(held.keys, rows);
+    makeRoom(held.values, rows);
     held.keys.narrow(1, m_length, rows).copy_(keys.transpose(0, 1));
     held.values.narrow(1, m_length, rows).copy_(values.transpose(0, 1));
     return {held.keys.narrow(1, 0, m_length + rows), held.values.narrow(1, 0, m_length + rows)};

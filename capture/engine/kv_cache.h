@@ -11,8 +11,8 @@
 
 namespace moire::capture {
 
-/// Keys (after rotation) and values of one sample, layer by layer, with room for a fixed number of
-/// positions.
+/// Keys (after rotation) and values of one sample, layer by layer, with room for a number of
+/// positions that grows when more come.
 class KvCache
 {
 public:
@@ -41,6 +41,8 @@ private:
     {
         at::Tensor keys, values; ///< kvHeads × capacity × headDim
     };
+    void makeRoom(at::Tensor& table, std::int64_t rows) const;
+
     std::vector<Layer> m_layers;
     std::int64_t m_length = 0;
     std::int64_t m_hidden = 0;

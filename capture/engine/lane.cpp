@@ -27,8 +27,9 @@ std::size_t firstPassOf(const Prompt& prompt, const RunOptions& options, std::si
 
 std::uint64_t rowsOf(const Prompt& prompt, const RunOptions& options)
 {
-    const bool hasResponse = options.maxNew > 0 || prompt.promptLength < prompt.ids.size();
-    return prompt.ids.size() + options.maxNew - (hasResponse ? 1 : 0);
+    const std::uint64_t toCome = std::uint64_t{options.maxNew} + options.liveTokens.value_or(0);
+    const bool hasResponse = toCome > 0 || prompt.promptLength < prompt.ids.size();
+    return prompt.ids.size() + toCome - (hasResponse ? 1 : 0);
 }
 
 Lane::Lane(const Prompt& prompt, const RunOptions& options, trace::SampleIndex sample,
@@ -39,19 +40,33 @@ Lane::Lane(const Prompt& prompt, const RunOptions& options, trace::SampleIndex s
     , m_promptLength(prompt.promptLength)
     , m_given(prompt.ids.size())
     , m_chunk(options.prefillChunk)
-    , m_rows(rowsOf(prompt, options))
+    , m_rows(options.liveTokens ? prompt.ids.size() : rowsOf(prompt, options))
+    , m_open(options.liveTokens.has_value())
     , m_maxNew(options.maxNew)
     , m_ignoreEnd(options.ignoreEnd)
 {
     m_firstPass = firstPassOf(prompt, options, m_rows);
 }
 
-std::size_t Lane::passEnd() const
+bool Lane::ready() const
 {
-    std::size_t end = m_fed + 1;
-    if (m_fed < m_firstPass)
-        end = m_chunk > 0 ? std::min(m_fed + m_chunk, m_firstPass) : m_firstPass;
-    return std::min(end, m_rows);
+    // The row of a prompt of one token is marked as a step when another row follows it.
+    const bool alone = m_fed == 0 && m_firstPass == 1;
+    return !m_open || wholePassEnd() + (alone ? 1 : 0) < m_ids.size();
+}
+
+void Lane::take(std::span<const std::int32_t> ids, bool ended)
+{
+    m_ids.insert(m_ids.end(), ids.begin(), ids.end());
+    m_rows = m_ids.size() - (m_ids.size() > m_promptLength ? 1 : 0);
+    m_open = !ended;
+}
+
+std::size_t Lane::wholePassEnd() const
+{
+    if (m_fed >= m_firstPass)
+        return m_fed + 1;
+    return m_chunk > 0 ? std::min(m_fed + m_chunk, m_firstPass) : m_firstPass;
 }
 
 std::span<const std::int32_t> Lane::nextIds() const

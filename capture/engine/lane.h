@@ -5,6 +5,7 @@
 
 #include "capture/engine/runner.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,8 +13,8 @@
 
 namespace moire::capture {
 
-/// Rows that a sample has, at most: T + N − 1 with T tokens in and N generated or scored as a
-/// response, T when N is 0.
+/// Rows that a sample has, at most: T + N − 1 with T tokens in and N generated, scored as a
+/// response or still to arrive, T when N is 0.
 std::uint64_t rowsOf(const Prompt& prompt, const RunOptions& options);
 
 /// One sample on its way through the model: which tokens the next pass takes, what it may still
@@ -25,7 +26,14 @@ public:
          std::uint32_t batchSlot);
 
     trace::SampleIndex sample() const { return m_sample; }
-    bool done() const { return m_fed == m_rows; }
+    bool done() const { return m_fed == m_rows && !m_open; }
+
+    /// Whether all that the next pass needs is known: false while the token after its last row is
+    /// still to arrive.
+    bool ready() const;
+    /// Tokens of the response have arrived; with `ended` these are all.
+    void take(std::span<const std::int32_t> ids, bool ended);
+
     /// "length", "end", or "" for a sample that was only scored.
     const std::string& stopReason() const { return m_stopReason; }
 
@@ -42,7 +50,8 @@ public:
     void advance(std::int32_t generated, const std::vector<std::int32_t>& endTokens);
 
 private:
-    std::size_t passEnd() const;
+    std::size_t passEnd() const { return std::min(wholePassEnd(), m_rows); }
+    std::size_t wholePassEnd() const;
     bool isFree() const { return m_maxNew > 0; }
 
     trace::SampleIndex m_sample;
@@ -53,7 +62,8 @@ private:
     std::size_t m_firstPass; ///< tokens that come before those one by one
     std::size_t m_chunk;     ///< at most so many of them a pass; 0: all
     std::size_t m_fed = 0;   ///< tokens that the model has seen = rows recorded
-    std::size_t m_rows;      ///< where it ends
+    std::size_t m_rows;      ///< where it ends, as far as is known
+    bool m_open;             ///< more of the response may arrive
     std::uint32_t m_maxNew;
     bool m_ignoreEnd;
     std::uint32_t m_step = 0;

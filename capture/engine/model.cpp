@@ -271,6 +271,13 @@ std::vector<at::ScalarType> Model::cacheTypes() const
     return types;
 }
 
+at::Device Model::placeOf(const DeviceChoice& device)
+{
+    if (device.kind == DeviceChoice::Kind::Cpu)
+        return at::Device(at::kCPU);
+    return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device.index));
+}
+
 Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
                                                  const RunOptions& options)
 {
@@ -287,11 +294,7 @@ Result<std::shared_ptr<const Model>> Model::load(const Checkpoint& checkpoint,
     if (!kPlan)
         return kPlan.error();
     return atEdge([&]() -> Result<std::shared_ptr<const Model>> {
-        const at::Device place =
-            device->kind == DeviceChoice::Kind::Cpu
-                ? at::Device(at::kCPU)
-                : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device->index));
-        const std::shared_ptr<Model> model(new Model(checkpoint.plan, *policy, place));
+        const std::shared_ptr<Model> model(new Model(checkpoint.plan, *policy, placeOf(*device)));
         model->m_arithmetic = options.arithmetic;
         model->m_kPlan = *kPlan;
         model->m_parallel = *parallel;

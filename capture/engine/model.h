@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "capture/engine/device_choice.h"
 #include "capture/engine/k_plan.h"
 #include "capture/engine/operations.h"
 #include "capture/engine/parallel_plan.h"
@@ -53,6 +54,8 @@ class Model
 public:
     static Result<std::shared_ptr<const Model>> load(const Checkpoint& checkpoint,
                                                      const RunOptions& options);
+    /// As the library names it.
+    static at::Device placeOf(const DeviceChoice& device);
 
     const ModelPlan& plan() const { return m_plan; }
     const Policy& policy() const { return m_policy; }

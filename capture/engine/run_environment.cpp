@@ -97,7 +97,9 @@ Result<trace::Environment> describeRun(const Checkpoint& checkpoint, const Polic
     environment.set(env::modelName, checkpoint.plan.name);
     environment.set(env::architecture, checkpoint.plan.architecture);
     if (options.digestWeights) {
-        const auto digest = weightDigest(*checkpoint.weights);
+        const auto digest = options.knownWeightDigest
+                                ? Result<std::uint64_t>(*options.knownWeightDigest)
+                                : weightDigest(*checkpoint.weights);
         if (!digest)
             return digest.error();
         environment.set(env::weightDigest, hexText(*digest));

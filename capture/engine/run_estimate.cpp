@@ -87,13 +87,17 @@ Result<double> estimateSeconds(const Checkpoint& checkpoint, const RunOptions& o
         const double alone = secondsEach(*layer, at::zeros({1, side}, like));
         double togetherRows = 0;
         double aloneRows = 0;
-        for (const Prompt& prompt : prompts)
-            for (Lane lane(prompt, options, {}, 0); !lane.done();) {
+        RunOptions whole = options; // what arrives while it runs counts as if it were there
+        whole.liveTokens.reset();
+        for (Prompt prompt : prompts) {
+            prompt.ids.resize(prompt.ids.size() + options.liveTokens.value_or(0));
+            for (Lane lane(prompt, whole, {}, 0); !lane.done();) {
                 const std::size_t rows = lane.nextIds().size();
                 (rows > 1 || options.batch > 1 ? togetherRows : aloneRows) +=
                     static_cast<double>(rows);
                 lane.advance(lane.generatesNext() ? 0 : -1, {});
             }
+        }
         return multiplications(checkpoint.plan) * (together * togetherRows + alone * aloneRows);
     });
 }

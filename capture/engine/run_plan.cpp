@@ -53,6 +53,10 @@ Result<void> checkOptions(const RunOptions& options)
             "attention sdpa needs LibTorch 2, and this program is built with " TORCH_VERSION,
             {},
             "Leave out --attention, or build with a newer LibTorch (HACKING.md)"};
+    if (options.liveTokens
+        && (options.maxNew > 0 || options.construction != trace::Construction::Steps))
+        return invalid("tokens that arrive while the model runs are scored in steps", {},
+                       "Leave out --max-new and --construction once");
     if (options.batch == 0)
         return invalid("a batch of 0 samples makes no sense", {}, "Take --batch 1 or more");
     return {};
@@ -88,6 +92,9 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
     if (options.maxNew > 0 && !options.prefix && prompt.promptLength < prompt.ids.size())
         return invalid("its response is given, so that no tokens can be generated", place,
                        "Leave out --max-new");
+    if (options.liveTokens && prompt.promptLength < prompt.ids.size())
+        return invalid("its response is given, so that none can arrive", place,
+                       "Give the prompt alone");
     const auto unknown = [&](std::int32_t id) {
         return id < 0 || static_cast<std::uint32_t>(id) >= plan.vocabulary;
     };
@@ -97,13 +104,13 @@ Result<void> checkPrompt(const ModelPlan& plan, const RunOptions& options, const
                                + std::to_string(plan.vocabulary),
                            place, "Check that the ids belong to this model");
     const std::uint64_t positions = rowsOf(prompt, options);
+    const std::uint32_t toCome = options.liveTokens.value_or(options.maxNew);
     if (positions > plan.context)
-        return invalid("its " + std::to_string(prompt.ids.size()) + " tokens"
-                           + (options.maxNew > 0
-                                  ? " and " + std::to_string(options.maxNew) + " new ones"
-                                  : std::string())
-                           + " do not fit the model's context of " + std::to_string(plan.context),
-                       place, "Shorten the prompt or ask for fewer new tokens");
+        return invalid(
+            "its " + std::to_string(prompt.ids.size()) + " tokens"
+                + (toCome > 0 ? " and " + std::to_string(toCome) + " new ones" : std::string())
+                + " do not fit the model's context of " + std::to_string(plan.context),
+            place, "Shorten the prompt or ask for fewer new tokens");
     return {};
 }
 
@@ -154,7 +161,7 @@ std::uint64_t bytesOfSample(const Prompt& prompt, const RunOptions& options)
                           + sample.text.size() + sample.label.size() + sample.replaySource.size();
     for (const std::string& choice : sample.choices)
         bytes += choiceRecord + choice.size();
-    return bytes + tokenRecord * (prompt.ids.size() + options.maxNew);
+    return bytes + tokenRecord * (prompt.ids.size() + options.liveTokens.value_or(options.maxNew));
 }
 
 trace::LogitsInfo logitsInfo(const ModelPlan& plan, const Policy& policy, const RunOptions& options,

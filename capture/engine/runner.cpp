@@ -3,6 +3,7 @@
 
 #include "capture/engine/runner.h"
 
+#include "capture/engine/device_choice.h"
 #include "capture/engine/failure.h"
 #include "capture/engine/forward.h"
 #include "capture/engine/lane.h"
@@ -88,7 +89,7 @@ public:
     {
         return std::all_of(m_lanes.begin(), m_lanes.end(), [](const Lane& l) { return l.done(); });
     }
-    const std::vector<Lane>& lanes() const { return m_lanes; }
+    std::vector<Lane>& lanes() { return m_lanes; }
     /// By lane: the letter that the logits chose, "" where none was asked for.
     const std::vector<std::string>& letters() const { return m_letters; }
 
@@ -126,9 +127,11 @@ void Batch::makeCaches()
     for (std::size_t i = 0; i < m_lanes.size(); ++i) {
         const std::size_t padding =
             m_options.padding == Padding::None ? 0 : m_longestPass - m_lanes[i].nextIds().size();
+        // What may arrive is often far less than what was announced.
+        const std::uint64_t rows =
+            m_options.liveTokens ? 2 * m_prompts[i]->ids.size() : rowsOf(*m_prompts[i], m_options);
         m_caches.emplace_back(m_model.cacheTypes(), plan.kvHeads, plan.headDim,
-                              static_cast<std::int64_t>(rowsOf(*m_prompts[i], m_options) + padding),
-                              m_model.device());
+                              static_cast<std::int64_t>(rows + padding), m_model.device());
     }
 }
 
@@ -201,24 +204,15 @@ at::Tensor Batch::pass(Generated&& generated)
 /// The taps of the options, once these fit what the model was loaded with.
 Result<TapPlan> chosenTaps(const Model& model, const RunOptions& options)
 {
-    const auto policy = Policy::of(options, model.plan());
-    if (!policy)
-        return policy.error();
-    const bool sameOrder = !model.plan().moe || model.plan().moe->order == options.expertOrder;
-    const auto parallel = ParallelPlan::of(options);
-    if (!parallel)
-        return parallel.error();
-    const auto kPlan = KPlan::parse(options.kPlan);
-    if (!kPlan)
-        return kPlan.error();
-    if (*policy != model.policy() || options.arithmetic != model.arithmetic()
-        || options.attention != model.attention() || *kPlan != model.kPlan()
-        || *parallel != model.parallel() || !sameOrder)
+    const auto fits = isLoadedFor(model, options);
+    if (!fits)
+        return fits.error();
+    if (!*fits)
         return Error{Errc::Invalid,
                      "the model was loaded for policy " + model.policy().name() + " and arithmetic "
                          + model.arithmetic(),
                      model.plan().name, "Load it again with the options of the run"};
-    return TapPlan::of(model.plan(), model.policy(), *parallel).select(options.tapPatterns);
+    return TapPlan::of(model.plan(), model.policy(), model.parallel()).select(options.tapPatterns);
 }
 
 trace::SampleIndex beginSample(trace::RunSink& sink, const Prompt& prompt,
@@ -244,6 +238,24 @@ struct Running
     trace::RunSink& sink;
 };
 
+/// Waits until every sample of the batch has the tokens of its next pass: all go on together, as
+/// they would if the responses had been there from the start. False when `stop` came first.
+bool awaitTokens(const Running& run, Batch& batch, const std::stop_token& stop)
+{
+    const Tokenizer* tokenizer = run.checkpoint.tokenizer.get();
+    for (Lane& lane : batch.lanes())
+        while (!lane.ready()) {
+            const auto taken = run.options.feed->take(lane.sample(), stop);
+            if (!taken)
+                return false;
+            lane.take(taken->ids, taken->ended);
+            if (!taken->ids.empty())
+                throwIfFailed(
+                    run.sink.addTokens(lane.sample(), tokensOf(tokenizer, taken->ids, true)));
+        }
+    return true;
+}
+
 Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::stop_token stop,
                       base::Progress& progress)
 {
@@ -254,19 +266,25 @@ Result<void> runBatch(const Running& run, std::span<const Prompt> prompts, std::
         run.recorder.askFor(sample, prompt.askedIds);
         batch.add(prompt, sample);
     }
+    const auto cancelled = [&]() -> Error {
+        for (const Lane& lane : batch.lanes())
+            throwIfFailed(run.sink.endSample(lane.sample(), "cancelled", {}));
+        return {Errc::Cancelled, "the run was cancelled", {}, {}};
+    };
     std::map<trace::SampleIndex, std::string> written;
     while (!batch.done()) {
+        if (!awaitTokens(run, batch, stop))
+            return cancelled();
+        if (batch.done())
+            break;
         const at::Tensor logits = batch.pass([&](const Lane& lane, std::int32_t id) {
             const auto tokens = tokensOf(tokenizer, std::span(&id, 1), true);
             written[lane.sample()] += tokens.front().bytes;
             throwIfFailed(run.sink.addTokens(lane.sample(), tokens));
         });
         progress.done += static_cast<std::uint64_t>(logits.size(0));
-        if (stop.stop_requested() && !batch.done()) {
-            for (const Lane& lane : batch.lanes())
-                throwIfFailed(run.sink.endSample(lane.sample(), "cancelled", {}));
-            return Error{Errc::Cancelled, "the run was cancelled", {}, {}};
-        }
+        if (stop.stop_requested() && !batch.done())
+            return cancelled();
     }
     for (std::size_t i = 0; i < prompts.size(); ++i) {
         const Lane& lane = batch.lanes()[i];
@@ -313,6 +331,27 @@ Result<std::shared_ptr<const Model>> loadModel(const Checkpoint& checkpoint,
     return Model::load(checkpoint, options);
 }
 
+Result<bool> isLoadedFor(const Model& model, const RunOptions& options)
+{
+    const auto policy = Policy::of(options, model.plan());
+    if (!policy)
+        return policy.error();
+    const auto parallel = ParallelPlan::of(options);
+    if (!parallel)
+        return parallel.error();
+    const auto kPlan = KPlan::parse(options.kPlan);
+    if (!kPlan)
+        return kPlan.error();
+    const auto device = DeviceChoice::parse(options.device);
+    if (!device)
+        return device.error();
+    const bool sameOrder = !model.plan().moe || model.plan().moe->order == options.expertOrder;
+    return *policy == model.policy() && options.arithmetic == model.arithmetic()
+           && options.attention == model.attention() && *kPlan == model.kPlan()
+           && *parallel == model.parallel() && sameOrder
+           && model.device() == Model::placeOf(*device);
+}
+
 Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const RunOptions& options,
                       const RunPlan& plan, std::span<const Prompt> prompts, trace::RunSink& sink,
                       std::stop_token stop, base::Progress& progress)
@@ -320,6 +359,8 @@ Result<void> runModel(const Model& model, const Checkpoint& checkpoint, const Ru
     const auto taps = chosenTaps(model, options);
     if (!taps)
         return taps.error();
+    if (options.liveTokens && !options.feed)
+        return Error{Errc::Internal, "nothing brings the tokens that should arrive", {}, {}};
     return atEdge([&]() -> Result<void> {
         const c10::NoGradGuard noGradients;
         const auto begin = std::chrono::steady_clock::now();

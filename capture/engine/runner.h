@@ -5,6 +5,7 @@
 
 #include "capture/engine/policy.h"
 #include "capture/engine/sampler.h"
+#include "capture/engine/token_feed.h"
 #include "capture/model/checkpoint.h"
 #include "capture/model/prompt.h"
 #include "core/base/progress.h"
@@ -51,6 +52,9 @@ struct RunOptions
     /// Replay prefix: so many tokens of each response are given, before the model goes on by
     /// itself.
     std::optional<std::uint32_t> prefix;
+    /// Replay forced, in steps: the responses arrive while it runs, at most so many tokens each.
+    std::optional<std::uint32_t> liveTokens;
+    std::shared_ptr<TokenFeed> feed; ///< where they arrive; planRun() does not need it
     Padding padding = Padding::None;
     std::uint32_t prefillChunk = 0; ///< tokens of a prompt a forward pass; 0 = all
     Sampling sampling;              ///< how they are chosen
@@ -60,6 +64,7 @@ struct RunOptions
     std::uint64_t seed = 0; ///< of the sampling
     bool observerCheck = false;
     bool digestWeights = true; ///< planRun reads all weights for it; a dry run need not
+    std::optional<std::uint64_t> knownWeightDigest; ///< of these weights, so that nobody reads them
 };
 
 /// What a run will record, before anything is computed.
@@ -84,6 +89,10 @@ Result<std::vector<trace::Tap>> listTaps(const Checkpoint& checkpoint, const Run
 /// Loads weights to the device in the policy's dtypes. Kept between runs by whoever wants.
 Result<std::shared_ptr<const Model>> loadModel(const Checkpoint& checkpoint,
                                                const RunOptions& options);
+
+/// Whether a loaded model is what loadModel() would give for these options. Errors: those of
+/// planRun.
+Result<bool> isLoadedFor(const Model& model, const RunOptions& options);
 
 /// Runs every prompt and records into `sink`, from beginSample to finish. Rows: T + N − 1 a sample.
 /// With stop requested it ends after the current forward pass with Cancelled, without finish().
