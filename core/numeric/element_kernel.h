@@ -27,16 +27,23 @@ struct ElementChunk
     std::size_t largestBegin = 0; ///< maxAbs is first met in [largestBegin, +largestSpan)
 };
 
-inline constexpr std::size_t largestSpan = 256;
+inline constexpr std::size_t largestSpan = 512;
 
+/// Not initialised: clearStripes does it, faster than the language would.
 struct ElementStripes
 {
-    alignas(64) double sumAbs[elementStripes] = {};
-    alignas(64) double sumSquares[elementStripes] = {};
-    alignas(64) double referenceSquares[elementStripes] = {};
-    alignas(64) double targetSquares[elementStripes] = {};
-    alignas(64) double dot[elementStripes] = {};
+    alignas(64) double sumAbs[elementStripes];
+    alignas(64) double sumSquares[elementStripes];
+    alignas(64) double referenceSquares[elementStripes];
+    alignas(64) double targetSquares[elementStripes];
+    alignas(64) double dot[elementStripes];
+    /// What all values summed so far are multiples of; 0 when that is not known.
+    double grid;
 };
+void clearStripes(ElementStripes& stripes);
+
+/// Adds each sum's stripes as the balanced tree of element_pair.h.
+void totalStripes(const ElementStripes& stripes, ElementSums& sums);
 
 /// `count` elements, a multiple of elementStripes and at most elementChunk, of bf16, fp16 or fp32,
 /// by the best instruction set. Any alignment.

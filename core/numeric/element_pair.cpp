@@ -149,6 +149,7 @@ public:
     ElementSums run()
     {
         m_sums.allNormal = m_width > 0;
+        clearStripes(m_stripes);
         const std::size_t whole = m_width - m_width % elementStripes;
         for (std::size_t i = 0; i < whole; i += elementChunk) {
             const std::size_t count = std::min(elementChunk, whole - i);
@@ -167,6 +168,8 @@ private:
     void addRest(std::size_t begin)
     {
         const std::size_t rest = m_width - begin;
+        std::memset(m_restReference, 0, sizeof m_restReference);
+        std::memset(m_restTarget, 0, sizeof m_restTarget);
         std::memcpy(m_restReference, m_reference + begin * m_size, rest * m_size);
         std::memcpy(m_restTarget, m_target + begin * m_size, rest * m_size);
         ElementChunk chunk =
@@ -198,16 +201,7 @@ private:
 
     void finish()
     {
-        const auto total16 = [](const double* stripes) {
-            Stripes s;
-            std::copy_n(stripes, elementStripes, s.begin());
-            return total(s);
-        };
-        m_sums.sumAbs = total16(m_stripes.sumAbs);
-        m_sums.sumSquares = total16(m_stripes.sumSquares);
-        m_sums.referenceSquares = total16(m_stripes.referenceSquares);
-        m_sums.targetSquares = total16(m_stripes.targetSquares);
-        m_sums.dot = total16(m_stripes.dot);
+        totalStripes(m_stripes, m_sums);
         if (m_sums.unequal > 0 && m_sums.classChanges == 0)
             m_sums.worst = m_sums.maxAbs > 0
                                ? findLargest()
@@ -235,8 +229,8 @@ private:
     ElementStripes m_stripes;
     ElementSums m_sums;
     std::size_t m_largestBegin = 0;
-    std::byte m_restReference[elementStripes * sizeof(float)] = {};
-    std::byte m_restTarget[elementStripes * sizeof(float)] = {};
+    std::byte m_restReference[elementStripes * sizeof(float)]; ///< set where there is a rest
+    std::byte m_restTarget[elementStripes * sizeof(float)];
 };
 
 } // namespace

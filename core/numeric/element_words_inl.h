@@ -93,38 +93,103 @@ HWY_INLINE FloatPair widenTwo(Bf16Layout, const std::uint16_t* bits)
 }
 #endif
 
-/// Folds the lanes of an integer vector, once a chunk.
-template <class D, class Fold>
-HWY_INLINE std::uint64_t overLanes(D d, hn::Vec<D> v, const Fold& fold)
+using ShortTag = hn::CappedTag<float, elementStripes>;
+inline constexpr std::size_t shortLanes = hn::MaxLanes(ShortTag());
+
+HWY_INLINE hn::Vec<ShortTag> widenShort(Bf16Layout, const std::uint16_t* bits)
 {
-    HWY_ALIGN hn::TFromD<D> lane[hn::MaxLanes(d)];
-    hn::Store(v, d, lane);
-    std::uint64_t result = static_cast<std::uint64_t>(lane[0]);
-    for (std::size_t i = 1; i < hn::MaxLanes(d); ++i)
-        result = fold(result, static_cast<std::uint64_t>(lane[i]));
-    return result;
+#if HWY_TARGET == HWY_AVX2
+    // One shuffle of eight words that a load has put into both halves.
+    alignas(32) static constexpr std::int8_t place[32] = {-1, -1, 0,  1,  -1, -1, 2,  3,  -1, -1, 4,
+                                                          5,  -1, -1, 6,  7,  -1, -1, 8,  9,  -1, -1,
+                                                          10, 11, -1, -1, 12, 13, -1, -1, 14, 15};
+    const __m256i words = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(bits)));
+    const __m256i places = _mm256_load_si256(reinterpret_cast<const __m256i*>(place));
+    return hn::Vec<ShortTag>{_mm256_castsi256_ps(_mm256_shuffle_epi8(words, places))};
+#else
+    const hn::RebindToUnsigned<ShortTag> wide;
+    const hn::Rebind<std::uint16_t, ShortTag> narrow;
+    return hn::BitCast(ShortTag(), hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, bits))));
+#endif
+}
+
+/// Finite values only, as above.
+HWY_INLINE hn::Vec<ShortTag> widenShort(Fp16Layout, const std::uint16_t* bits)
+{
+    const ShortTag d;
+    const hn::RebindToUnsigned<ShortTag> wide;
+    const hn::Rebind<std::uint16_t, ShortTag> narrow;
+    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits));
+    const auto magnitude = hn::And(words, hn::Set(wide, 0x7FFFU));
+    const auto sign = hn::ShiftLeft<16>(hn::Xor(words, magnitude));
+    const auto small = hn::BitCast(d, hn::ShiftLeft<13>(magnitude));
+    return hn::BitCast(d, hn::Or(hn::BitCast(wide, hn::Mul(small, hn::Set(d, 0x1p112F))), sign));
+}
+
+/// Tells the compiler that these have better places than memory: one sum spilled costs a loop its
+/// round trip, twice the latency of an addition.
+template <class... V>
+HWY_INLINE void keepInRegisters(V&... sums)
+{
+#if HWY_TARGET == HWY_AVX2
+    (..., ([&] { asm("" : "+x"(sums.raw)); }()));
+#else
+    (..., static_cast<void>(sums));
+#endif
+}
+
+/// Folds the lanes of an integer vector by halves, once a chunk.
+template <class D, class Fold>
+HWY_INLINE hn::TFromD<D> overLanes(D d, hn::Vec<D> v, const Fold& fold)
+{
+    constexpr std::size_t half = hn::MaxLanes(d) / 2;
+    if constexpr (half == 0) {
+        return hn::GetLane(v);
+    } else {
+        const hn::CappedTag<hn::TFromD<D>, half> h;
+        HWY_ALIGN hn::TFromD<D> lane[hn::MaxLanes(d)];
+        hn::Store(v, d, lane);
+        return overLanes(h, fold(hn::LoadU(h, lane), hn::LoadU(h, lane + half)), fold);
+    }
+}
+
+/// The sum must fit the word.
+template <class D>
+HWY_INLINE std::uint64_t smallSumOfLanes(D d, hn::Vec<D> v)
+{
+    return static_cast<std::uint64_t>(
+        overLanes(d, v, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); }));
 }
 
 template <class D>
 HWY_INLINE std::uint64_t sumOfLanes(D d, hn::Vec<D> v)
 {
-    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    HWY_ALIGN hn::TFromD<D> lane[hn::MaxLanes(d)];
+    hn::Store(v, d, lane);
+    std::uint64_t sum = 0;
+    for (const auto one : lane)
+        sum += static_cast<std::uint64_t>(one);
+    return sum;
 }
 
 template <class D>
 HWY_INLINE std::uint64_t largestLane(D d, hn::Vec<D> v)
 {
-    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
+    return static_cast<std::uint64_t>(
+        overLanes(d, v, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }));
 }
 
 template <class D>
 HWY_INLINE std::uint64_t smallestLane(D d, hn::Vec<D> v)
 {
-    return overLanes(d, v, [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; });
+    return static_cast<std::uint64_t>(
+        overLanes(d, v, [](auto a, auto b) HWY_ATTR { return hn::Min(a, b); }));
 }
 
-/// Sums of unsigned words that may be as large as the word: the low and high halves apart, at most
-/// elementChunk of them.
+/// Sums of unsigned words that may be as large as the word, at most elementChunk of them: modulo the
+/// word, and of the high halves, which tell how often it overflowed (what they leave out fits one
+/// word).
 template <class D>
 struct WideSum
 {
@@ -138,12 +203,14 @@ struct WideSum
     {}
     HWY_INLINE void add(hn::Vec<D> words)
     {
-        low = hn::Add(low, hn::And(words, hn::Set(D(), (hn::TFromD<D>{1} << half) - 1)));
+        low = hn::Add(low, words);
         high = hn::Add(high, hn::ShiftRight<half>(words));
+        keepInRegisters(low, high);
     }
     HWY_INLINE std::uint64_t total() const
     {
-        return sumOfLanes(D(), low) + (sumOfLanes(D(), high) << half);
+        const auto rest = hn::Sub(low, hn::ShiftLeft<half>(high));
+        return sumOfLanes(D(), rest) + (sumOfLanes(D(), high) << half);
     }
 };
 
@@ -173,6 +240,7 @@ public:
         const auto less = hn::BitCast(S(), hn::Xor(words, hn::Set(D(), 0x8000)));
         m_first = hn::ReorderWidenMulAccumulate(Pairs(), less, hn::Set(S(), 1), m_first, m_second);
         m_words += hn::MaxLanes(D());
+        keepInRegisters(m_first);
     }
     HWY_INLINE std::uint64_t total() const
     {

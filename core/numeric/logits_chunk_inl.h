@@ -18,33 +18,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace moire::numeric::HWY_NAMESPACE {
 
-using ShortTag = hn::CappedTag<float, elementStripes>;
-inline constexpr std::size_t shortLanes = hn::MaxLanes(ShortTag());
 using Doubles = hn::Vec<DoubleTag>;
 
 /// Entries that weigh nothing fill the last chunk: their logits lie this far below the largest, so
 /// that e^(β·s) is 0 for every β allowed.
 inline constexpr float fillDepth = 4000;
-
-HWY_INLINE hn::Vec<ShortTag> widenShort(Bf16Layout, const std::uint16_t* bits)
-{
-    const hn::RebindToUnsigned<ShortTag> wide;
-    const hn::Rebind<std::uint16_t, ShortTag> narrow;
-    return hn::BitCast(ShortTag(), hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, bits))));
-}
-
-/// Finite values only: see element_words_inl.h.
-HWY_INLINE hn::Vec<ShortTag> widenShort(Fp16Layout, const std::uint16_t* bits)
-{
-    const ShortTag d;
-    const hn::RebindToUnsigned<ShortTag> wide;
-    const hn::Rebind<std::uint16_t, ShortTag> narrow;
-    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits));
-    const auto magnitude = hn::And(words, hn::Set(wide, 0x7FFFU));
-    const auto sign = hn::ShiftLeft<16>(hn::Xor(words, magnitude));
-    const auto small = hn::BitCast(d, hn::ShiftLeft<13>(magnitude));
-    return hn::BitCast(d, hn::Or(hn::BitCast(wide, hn::Mul(small, hn::Set(d, 0x1p112F))), sign));
-}
 
 template <class L>
 void widenAll(const std::byte* data, std::size_t count, float* out)
