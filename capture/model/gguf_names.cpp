@@ -82,6 +82,11 @@ constexpr std::array routerNames{
     RouterName{"ffn_gate_inp_shexp", ".mlp.shared_expert_gate", Kind::OneRow},
 };
 
+std::string expertPath(std::string_view expert)
+{
+    return ".mlp.experts." + std::string(expert) + ".";
+}
+
 std::string parentPath(Parent parent, const ModuleNames& names)
 {
     switch (parent) {
@@ -99,6 +104,13 @@ std::string parentPath(Parent parent, const ModuleNames& names)
     return ".";
 }
 
+bool isNumber(std::string_view text)
+{
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isdigit(c) != 0;
+    });
+}
+
 /// Cuts "blk.<layer>." off; empty when that is not there.
 std::string_view takeLayer(std::string_view& name)
 {
@@ -108,12 +120,22 @@ std::string_view takeLayer(std::string_view& name)
     name.remove_prefix(prefix.size());
     const std::size_t dot = name.find('.');
     const std::string_view layer = name.substr(0, dot);
-    if (dot == std::string_view::npos || layer.empty()
-        || !std::all_of(layer.begin(), layer.end(),
-                        [](unsigned char c) { return std::isdigit(c) != 0; }))
+    if (dot == std::string_view::npos || !isNumber(layer))
         return {};
     name.remove_prefix(dot + 1);
     return layer;
+}
+
+/// Cuts the number of an expert off the end, as in "ffn_gate.3": llama.cpp's layout before March
+/// 2024, a tensor an expert. Empty when that is not there.
+std::string_view takeExpert(std::string_view& module)
+{
+    const std::size_t dot = module.rfind('.');
+    if (dot == std::string_view::npos || !isNumber(module.substr(dot + 1)))
+        return {};
+    const std::string_view expert = module.substr(dot + 1);
+    module = module.substr(0, dot);
+    return expert;
 }
 
 } // namespace
@@ -140,10 +162,15 @@ HubTensor hubTensor(std::string_view ggufName, NameStyle style)
     for (const RouterName& router : routerNames)
         if (router.gguf == module)
             return {path + std::string(router.path) + last, {}, router.kind};
+    const std::string_view expert = takeExpert(module);
     for (const LayerName& inner : layerNames) {
         const std::string found(names.*inner.module);
         if (inner.gguf != module || found.empty())
             continue;
+        if (!expert.empty() && inner.parent == Parent::Mlp && last == ".weight")
+            return {path + expertPath(expert) + found + last, {}, Kind::Whole};
+        if (!expert.empty())
+            return {};
         const std::string name = path + parentPath(inner.parent, names) + found + last;
         if (inner.kind != Kind::Experts)
             return {name, {}, inner.kind};

@@ -228,8 +228,8 @@ class GgufFamiliesTest(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def write(self, family, more=None):
-        """Both forms; `more` has the last word over the GGUF file."""
+    def write(self, family, more=None, apart=False):
+        """Both forms; `more` has the last word over the GGUF file. `apart`: a tensor an expert."""
         tensors = family.tensors(self.rng)
         (self.hub / "config.json").write_text(json.dumps(family.config()))
         write_safetensors(self.hub / "model.safetensors", tensors)
@@ -239,7 +239,11 @@ class GgufFamiliesTest(unittest.TestCase):
         for name, values in family.stored(tensors):
             stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
             self.assertIsNotNone(stored, name)
-            writer.add_tensor(stored, np.ascontiguousarray(values))
+            parts = {stored: values}
+            if apart and "_exps." in stored:
+                parts = {stored.replace("_exps", f".{e}"): values[e] for e in range(EXPERTS)}
+            for part, rows in parts.items():
+                writer.add_tensor(part, np.ascontiguousarray(rows))
         if more:
             more(writer)
         writer.write_header_to_file()
@@ -265,6 +269,27 @@ class GgufFamiliesTest(unittest.TestCase):
                 self.assertEqual(ours, theirs)
                 self.assertEqual(json.loads(run("list", self.hub)), json.loads(run("list", self.path)))
                 self.assertEqual(run("digest", self.hub), run("digest", self.path))
+
+    def test_a_tensor_an_expert(self):
+        """Mixtral as llama.cpp stored it before March 2024: blk.N.ffn_gate.E.weight."""
+        family = next(f for f in FAMILIES if f.architecture == "MixtralForCausalLM")
+        self.write(family, apart=True)
+        self.assertIn(b"blk.1.ffn_gate.4.weight", self.path.read_bytes())
+        self.assertNotIn(b"_exps", self.path.read_bytes())
+        self.assertEqual(json.loads(run("list", self.hub)), json.loads(run("list", self.path)))
+        self.assertEqual(run("digest", self.hub), run("digest", self.path))
+        for name, words in (("blk.1.ffn_gate.5.weight", "experts.5"), ("blk.0.ffn_gate.x.weight", "ffn_gate.x"),
+                            ("blk.0.ffn_up.0.bias", "ffn_up.0.bias"), ("blk.0.attn_q.0.weight", "attn_q.0")):
+            self.write(family, lambda w: w.add_tensor(name, np.zeros((EXPERT_WIDTH, HIDDEN), np.float32)), apart=True)
+            with self.assertRaisesRegex(RuntimeError, words):
+                run("list", self.path)
+        self.write(family, lambda w: w.add_tensor("blk.0.ffn_gate_exps.weight", np.zeros((EXPERTS, EXPERT_WIDTH, HIDDEN), np.float32)),
+                   apart=True)
+        with self.assertRaisesRegex(RuntimeError, "twice"):
+            run("list", self.path)
+        self.write(FAMILIES[0], lambda w: w.add_tensor("blk.0.ffn_gate.0.weight", np.zeros((WIDTH, HIDDEN), np.float32)))
+        with self.assertRaisesRegex(RuntimeError, "experts.0"):
+            run("list", self.path)
 
     def test_scaled_rotation(self):
         for kind, scaling in [("linear", dict(factor=2.0)), ("yarn", dict(factor=4.0, original_max_position_embeddings=CONTEXT))]:
