@@ -8,7 +8,8 @@ REFERENCE is a folder with make_model.py (makes a random model), run_reference.p
 module) and compare_npz.py (holds exported taps against that); BIN has moire-capture and moire-diff. Needs PyTorch and
 transformers. Per family, dims and seed: fp32 with 24 greedy tokens, bf16 on given ids, both styles of config.json, both
 orders of adding experts, and `ordered` in one pass against token by token. MOIRE_FULL=1 takes all seeds, else one. With
---fp16 the same as bf16 in float16, which is no column of the table.
+--fp16 the same as bf16 in float16, which is no column of the table; with --attention sdpa both use LibTorch's fused kernel
+(BIN has to be built with LibTorch 2).
 """
 import argparse
 import concurrent.futures
@@ -49,12 +50,16 @@ checker = None  # of a worker process
 
 
 class Checker:
-    def __init__(self, reference, programs, work, fp16):
+    def __init__(self, reference, programs, work, fp16, attention):
         sys.path.insert(0, str(reference))
         self.maker = importlib.import_module("make_model")
         self.runner = importlib.import_module("run_reference")
         self.comparer = importlib.import_module("compare_npz")
-        self.programs, self.work = programs, work
+        self.programs, self.work, self.attention = programs, work, attention
+        if attention != "eager":  # which the reference asks for
+            from transformers import AutoModelForCausalLM
+            load = AutoModelForCausalLM.from_pretrained
+            AutoModelForCausalLM.from_pretrained = lambda *a, **named: load(*a, **{**named, "attn_implementation": attention})
         self.policies = [("fp32", "float32", STEPS, FP32), ("bf16", "bfloat16", 0, BF16)] + [("fp16", "float16", 0, BF16)] * fp16
         self.own = Path(tempfile.mkdtemp(dir=work))  # several may share `work`, and no folder of it
 
@@ -74,7 +79,8 @@ class Checker:
 
     def expected(self, folder, dtype, steps, experts):
         """What transformers makes of the model; kept, since it never changes."""
-        path = self.work / f"{folder.name}.{dtype}.{steps}.{experts}.npz"
+        kind = "" if self.attention == "eager" else "." + self.attention
+        path = self.work / f"{folder.name}.{dtype}.{steps}.{experts}{kind}.npz"
         if not path.exists():
             from transformers import AutoTokenizer
             ids = AutoTokenizer.from_pretrained(folder)(PROMPT).input_ids
@@ -86,7 +92,7 @@ class Checker:
         ids = self.own / "ids.json"
         ids.write_text(json.dumps(np.load(npz)["ids"].tolist()))
         capture, taps = self.own / "ours.moire", self.own / "taps"
-        self.call("moire-capture", "run", folder, "--ids", ids, "--threads", 1, *options, "-o", capture)
+        self.call("moire-capture", "run", folder, "--ids", ids, "--threads", 1, "--attention", self.attention, *options, "-o", capture)
         subprocess.run(["rm", "-rf", taps], check=True)
         self.call("moire-diff", "export", capture, "--npy", taps)
         return taps
@@ -167,7 +173,7 @@ def summary(lines):
 def check_one(task):
     a, family, dims, seed = task
     global checker
-    checker = checker or Checker(a.reference, a.programs, a.work, a.fp16)
+    checker = checker or Checker(a.reference, a.programs, a.work, a.fp16, a.attention)
     return checker.check(family, dims, seed)
 
 
@@ -179,6 +185,7 @@ def main():
     p.add_argument("--families", nargs="*", default=FAMILIES)
     p.add_argument("--write", type=Path, help="replace the table in this file")
     p.add_argument("--fp16", action="store_true", help="check that policy too")
+    p.add_argument("--attention", choices=["eager", "sdpa"], default="eager")
     p.add_argument("--jobs", type=int, default=1, help="models at a time")
     a = p.parse_args()
     a.work.mkdir(parents=True, exist_ok=True)
