@@ -57,6 +57,7 @@ public:
         const at::ScalarType type = productType(x);
         if (type != m_weight.scalar_type())
             return applyWidened(x, type);
+        const ProductThreads threads(x.size(0) * m_weight.numel());
         if (x.is_cpu() && x.size(0) == 1)
             return oneRow(m_weight, x[0]).unsqueeze(0);
         return m_bias.defined() ? at::linear(x, m_weight, m_bias) : at::linear(x, m_weight);
@@ -76,6 +77,7 @@ private:
         const std::int64_t block = x.is_cpu() ? widenedBlock : widenedBlockOfDevice;
         const std::int64_t step =
             std::max<std::int64_t>(16, block / std::max<std::int64_t>(1, m_weight.size(1)));
+        const ProductThreads threads(x.size(0) * m_weight.size(1) * std::min(step, outputs));
         std::vector<at::Tensor> parts;
         for (std::int64_t begin = 0; begin < outputs; begin += step) {
             const at::Tensor part =
@@ -97,6 +99,7 @@ private:
 at::Tensor batchedProduct(const at::Tensor& a, const at::Tensor& b)
 {
     const at::ScalarType type = productType(a);
+    const ProductThreads threads(a.size(1) * a.size(2) * b.size(2));
     return at::bmm(a.to(type), b.to(type)).to(a.scalar_type());
 }
 
@@ -304,9 +307,11 @@ at::Tensor NativeOperations::maskedScores(const AttentionJob& job, const at::Ten
     const std::int64_t rows = job.q.size(0);
     const std::int64_t keys = job.k.size(1);
     const bool masked = rows > 1 || job.window > 0 || job.hidden > 0;
-    if (masked && dtype == at::kFloat && isPowerOfTwo(job.scale)) // the same bits in one pass
+    if (masked && dtype == at::kFloat && isPowerOfTwo(job.scale)) { // the same bits in one pass
+        const ProductThreads threads(q.size(1) * q.size(2) * keys);
         return at::baddbmm(m_mask.of(job).repeat({q.size(1) / rows, 1}).unsqueeze(0), q,
                            job.k.transpose(1, 2), 1.0, job.scale);
+    }
     at::Tensor scores = widened(batchedProduct(q, job.k.transpose(1, 2)));
     scores = widened(scores.mul_(job.scale).to(dtype));
     if (masked)

@@ -21,6 +21,26 @@ Function* loadedFunction(const char* name)
     return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
+/// Of an OpenBLAS with threads of its own, nothing of another library.
+struct OwnThreads
+{
+    void (*set)(int) = nullptr;
+    int (*get)() = nullptr;
+};
+
+const OwnThreads& ownThreads()
+{
+    static const OwnThreads found = []() -> OwnThreads {
+        auto* parallelKind = loadedFunction<int()>("openblas_get_parallel");
+        constexpr int own = 1; // neither sequential nor OpenMP
+        if (parallelKind == nullptr || parallelKind() != own)
+            return {};
+        return {loadedFunction<void(int)>("openblas_set_num_threads"),
+                loadedFunction<int()>("openblas_get_num_threads")};
+    }();
+    return found;
+}
+
 } // namespace
 
 unsigned defaultThreads()
@@ -32,8 +52,6 @@ void setLibraryThreads(unsigned threads)
 {
     const int count = static_cast<int>(threads == 0 ? defaultThreads() : threads);
     auto* setThreads = loadedFunction<void(int)>("openblas_set_num_threads");
-    auto* parallelKind = loadedFunction<int()>("openblas_get_parallel");
-    constexpr int ownThreads = 1; // of openblas_get_parallel: neither sequential nor OpenMP
     if (setThreads == nullptr) {
         at::set_num_threads(count);
         return;
@@ -41,9 +59,25 @@ void setLibraryThreads(unsigned threads)
     // Threads of OpenMP spin for a while after every operation and would take the processors from
     // OpenBLAS's own threads (measured: ten times the time on two cores). The products need them
     // more.
-    const bool twoPools = parallelKind != nullptr && parallelKind() == ownThreads;
-    at::set_num_threads(twoPools ? 1 : count);
+    at::set_num_threads(ownThreads().set != nullptr ? 1 : count);
     setThreads(count);
+}
+
+ProductThreads::ProductThreads(std::int64_t multiplications)
+{
+    constexpr std::int64_t worthThreads = std::int64_t{1} << 19U; // some 25 µs of one core
+    const OwnThreads& own = ownThreads();
+    if (multiplications >= worthThreads || own.set == nullptr || own.get == nullptr)
+        return;
+    m_before = own.get();
+    if (m_before > 1)
+        own.set(1);
+}
+
+ProductThreads::~ProductThreads()
+{
+    if (m_before > 1)
+        ownThreads().set(m_before);
 }
 
 BlasName blasName()
