@@ -189,12 +189,11 @@ def differences(run, path, occasion=OF_THE_OCCASION):
 
 
 def bits(dataset):
-    """The bits of a dataset: h5py widens bf16 to fp32, whose upper half it is."""
-    values = dataset[:]
-    size = dataset.id.get_type().get_size()
-    if size == 2 and values.dtype == np.float32:
-        return (values.view(np.uint32) >> 16).astype("<u2")
-    return values.view(f"<u{size}")
+    """The bits of a dataset, read in the file's own type: nothing is converted (h5py would widen bf16)."""
+    kind = dataset.id.get_type()
+    values = np.empty(dataset.shape, f"<u{kind.get_size()}")
+    dataset.id.read(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
+    return values
 
 
 def _compare_header(run, file, ref, found, occasion):

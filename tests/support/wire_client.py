@@ -20,6 +20,7 @@ MAX_FRAME = 1 << 30
 MAX_FRAMES = 65536
 SILENCE = 15.0  # seconds that end a link on which a stream is open
 PING = 4.0
+MOST_EARLY_ENDS = 20
 
 
 class Refused(Exception):
@@ -107,6 +108,14 @@ class Link:
         self.losses += lost
         return lost
 
+    def send(self, parts):
+        """A refused key leaves a socket without a peer: then it is made again, and the message is lost with it."""
+        try:
+            self.socket.send_multipart(parts, zmq.NOBLOCK)
+        except zmq.Again:
+            time.sleep(0.05)
+            self.connect()
+
     def receive(self, seconds):
         """Frames of a message, or None."""
         if not self.socket.poll(max(0, int(seconds * 1000))):
@@ -116,6 +125,7 @@ class Link:
     def close(self):
         if self.socket is not None:
             self.socket.disable_monitor()
+            self._monitor.close(0)
             self.socket.close(0)
             self.socket = None
 
@@ -174,10 +184,10 @@ class Client:
         number = next(self._ids)
         end = time.monotonic() + patience
         sent = [encode({**fields, "id": number}), *frames]
-        self.control.socket.send_multipart(sent)
+        self.control.send(sent)
         while True:
             if self.control.lost() and fields["t"] != "run":  # the request may have been lost with the link
-                self.control.socket.send_multipart(sent)
+                self.control.send(sent)
             parts = self.control.receive(min(0.2, end - time.monotonic()))
             if parts is None:
                 if time.monotonic() >= end:
@@ -278,7 +288,7 @@ class Client:
             self.reopen()
         now = time.monotonic()
         if now - self._pinged > PING:
-            self._stream_link.socket.send_multipart([encode({"t": "ping", "session": self.welcome["session"]})])
+            self._stream_link.send([encode({"t": "ping", "session": self.welcome["session"]})])
             self._pinged = now
         parts = self._stream_link.receive(seconds)
         if parts is None:
@@ -316,7 +326,7 @@ class Client:
             stream.open()
 
     def send_stream(self, **fields):
-        self._stream_link.socket.send_multipart([encode(fields)])
+        self._stream_link.send([encode(fields)])
 
 
 class Stream:
@@ -333,6 +343,8 @@ class Stream:
         self.starved = []
         self.ended = None  # the sentence of `end`
         self._failure = None
+        self._final = False
+        self._early_ends = 0
         if client._stream_link is None:
             client.reopen()
         self.open()
@@ -378,17 +390,30 @@ class Stream:
             if self._failure is not None:
                 raise self._failure
             if self._queue:
-                return self._taken(*self._queue.popleft())
+                message = self._taken(*self._queue.popleft())
+                if message is not None:
+                    return message
+                continue
             if time.monotonic() >= end:
                 return None
-            self._client._pump(min(0.2, max(0.0, end - time.monotonic())), self._silence)
+            try:
+                self._client._pump(min(0.2, max(0.0, end - time.monotonic())), self._silence)
+            except LinkLost:
+                if time.monotonic() >= end:
+                    raise
         return None
 
     def _taken(self, envelope, parts):
         if parts is None:
+            if self.to < 0 and not self._final and self._early_ends < MOST_EARLY_ENDS:
+                self._early_ends += 1  # the daemon is about to end: another one has the rest
+                time.sleep(0.2)
+                self._client.reopen()
+                return None
             self.close()
             self.ended = envelope["sentence"]
             return None
+        self._early_ends = 0
         message = as_message(parts)
         if message.size != envelope["bytes"]:
             raise Broken(f"a message of {message.size} bytes that says {envelope['bytes']}")
@@ -396,6 +421,7 @@ class Stream:
         if (sequence, message.fields["run"]) != (envelope["seq"], self.run) or sequence != self.next_sequence:
             raise Broken(f"message {sequence} where {self.next_sequence} was due")
         self.next_sequence = message.fields["to"] if message.type == "gap" else sequence + 1
+        self._final = message.type in ("finish", "broken")
         self.grant(message.size)
         return message
 

@@ -13,7 +13,7 @@ import torch
 
 from .digests import hex_text
 from .dtypes import dtype_of
-from .weights import weight_digest
+from .weights import weight_facts
 
 # Weights up to this many elements are digested without being asked for: about two seconds on a processor.
 _CHEAP_WEIGHTS = 100_000_000
@@ -47,8 +47,10 @@ def _model(root, wanted_digest):
               "model.architecture": type(root).__name__, "model.vocab_size": getattr(text_config, "vocab_size", None)}
     size = sum(parameter.numel() for parameter in root.parameters())
     if wanted_digest is True or (wanted_digest == "auto" and size <= _CHEAP_WEIGHTS):
-        digest = weight_digest(root)
-        fields["model.weight_digest"] = None if digest is None else hex_text(digest)
+        facts = weight_facts(root)
+        if facts is not None:
+            fields.update({"model.weight_digest": hex_text(facts.digest), "model.weight_values": hex_text(facts.values),
+                           "model.weight_dtype": " and ".join(sorted(facts.dtypes))})
     return fields
 
 

@@ -18,7 +18,9 @@ class Spool:
     """Values of the first pass, until the capture's file can be made."""
 
     def __init__(self, path):
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=os.path.dirname(os.path.abspath(path)))
+        """`path` of the capture, or None: then in the system's folder."""
+        folder = None if path is None else os.path.dirname(os.path.abspath(path))
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder)
 
     def put(self, bits):
         self._file.seek(0, os.SEEK_END)

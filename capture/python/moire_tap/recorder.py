@@ -42,7 +42,7 @@ class Recorder:
                  weight_digest="auto", enabled=True, **options):
         self.enabled = enabled
         self._root = innermost(model)
-        self._path = _path_of_rank(os.fspath(path)) if enabled else None
+        self._path = _path_of_rank(os.fspath(path)) if enabled and path is not None else None
         self._chosen = select(self._root, taps)
         self._level, self._top_k, self._tokenizer, self._rows = level, top_k, tokenizer, rows
         self._extra, self._digest, self._options = dict(environment or {}), weight_digest, options
@@ -65,7 +65,7 @@ class Recorder:
     def __enter__(self):
         if not self.enabled:
             return self
-        self._writer = Writer(self._path, level=self._level, tokenizer=self._tokenizer, top_k=self._top_k, **self._options)
+        self._writer = self._make_writer(level=self._level, tokenizer=self._tokenizer, top_k=self._top_k, **self._options)
         self._samples = Samples(self._writer, self._rows)
         self._flow, self._spool = Flow(), Spool(self._path)
         self._started, self._start_text = time.monotonic(), environment.now_text()
@@ -90,6 +90,9 @@ class Recorder:
         else:
             self._writer.close(run__end_time=environment.now_text(), run__wall_seconds=time.monotonic() - self._started,
                                run__peak_bytes=environment.peak_bytes())
+
+    def _make_writer(self, **settings):
+        return Writer(self._path, **settings)
 
     # Hooks
 

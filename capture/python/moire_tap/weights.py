@@ -68,14 +68,41 @@ def _elements_digest(tensor):
     return total & MASK
 
 
-def weight_digest(root):
-    """The digest, or None where the weights cannot be named as on the hub or are not all here."""
+def _tensor_digest(name, tensor):
+    return digest_words([digest_bytes(name.encode()), dtype_of(tensor.dtype).number, tensor.ndim, *tensor.shape,
+                         _elements_digest(tensor)])
+
+
+class WeightFacts:
+    """`digest` of the weights as they are, `values`: as if all of bf16 and fp16 were fp32, and the names of their dtypes."""
+
+    def __init__(self):
+        self.digest = 0
+        self.values = 0
+        self.dtypes = set()
+
+    def add(self, name, tensor):
+        digest = _tensor_digest(name, tensor)
+        self.dtypes.add(dtype_of(tensor.dtype).name)
+        self.digest = self.digest + digest & MASK
+        if tensor.dtype in (torch.bfloat16, torch.float16):
+            digest = _tensor_digest(name, tensor.float())
+        self.values = self.values + digest & MASK
+
+
+def weight_facts(root):
+    """What is said of the weights, or None where they cannot be named as on the hub or are not all here."""
     with torch.no_grad():
         tensors = hub_tensors(root)
         if tensors is None or any(type(module).__name__ == "FullyShardedDataParallel" for module in root.modules()):
             return None
-        total = 0
+        facts = WeightFacts()
         for name, tensor in tensors:
-            total += digest_words([digest_bytes(name.encode()), dtype_of(tensor.dtype).number, tensor.ndim, *tensor.shape,
-                                   _elements_digest(tensor)])
-    return total & MASK
+            facts.add(name, tensor)
+    return facts
+
+
+def weight_digest(root):
+    """The digest alone, or None likewise."""
+    facts = weight_facts(root)
+    return None if facts is None else facts.digest

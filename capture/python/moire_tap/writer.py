@@ -89,9 +89,12 @@ class Writer:
         self._unflushed = 0
         self._last_flush = time.monotonic()
         self.header = None
-        self._part = prepare_target(path)
+        self._part = self._prepare()
         if taps is not None:
             self._open(list(taps))
+
+    def _prepare(self):
+        return prepare_target(self.path)
 
     # Samples and tokens
 

@@ -251,6 +251,23 @@ class Models(TapCase):
         self.assertEqual((kinds["model.layers.0.self_attn.q_proj.out"], kinds["model.layers.0.input_layernorm.out"]), (1, 3))
         self.assertEqual(mixed.environment["numerics.autocast"], "bf16")
 
+    def test_weights_in_another_dtype(self):
+        narrow = tiny("llama").to(torch.bfloat16)
+        facts = {}
+        for name, model in (("bf16", narrow), ("fp32", tiny("llama").to(torch.bfloat16).float()), ("other", tiny("llama"))):
+            with torch.no_grad():
+                facts[name] = {key: value for key, value in self.record(model, f"weights_{name}", lambda: model(ids_of(4))).environment.items()
+                               if key.startswith("model.weight_")}
+        self.assertEqual([facts[name]["model.weight_dtype"] for name in ("bf16", "fp32")], ["bf16", "fp32"])
+        self.assertNotEqual(facts["bf16"]["model.weight_digest"], facts["fp32"]["model.weight_digest"])
+        self.assertEqual(facts["bf16"]["model.weight_values"], facts["fp32"]["model.weight_values"])
+        self.assertEqual(facts["fp32"]["model.weight_values"], facts["fp32"]["model.weight_digest"])
+        self.assertNotEqual(facts["other"]["model.weight_values"], facts["fp32"]["model.weight_values"])
+        _, report = self.compare(self.folder / "weights_fp32.moire", self.folder / "weights_bf16.moire")
+        self.assertIn("The weights have the same values and are stored as fp32 in the reference, bf16 in the target",
+                      report["verdict"])
+        self.assertNotIn("inputs", [finding["rule"] for finding in report["cause"]["findings"]])
+
     def test_a_gate_that_is_a_plain_layer(self):
         torch.manual_seed(1)
         model = OldModel()
