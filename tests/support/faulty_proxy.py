@@ -103,13 +103,11 @@ class FaultyProxy:
                 sink.sendall(data)
                 if rate:
                     time.sleep(len(data) / rate)
-        except OSError:
+        except (OSError, ValueError):  # closed by the other direction
             for end in pair:
                 _reset(end)
-        finally:
             with self._lock:
-                if pair in self._pairs and source.fileno() < 0:
-                    self._pairs.remove(pair)
+                self._pairs = [known for known in self._pairs if known is not pair]
 
     def _distance(self, dice):
         return max(1, int(dice.expovariate(1 / self.mean_bytes))) if self.mean_bytes else None

@@ -10,8 +10,8 @@ import zmq
 
 from .errors import MoireError
 
-_KEY = re.compile(r"(?<![^\s\"=:])[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}(?![^\s\"])")
-_LARGEST_FILE = 1 << 16
+_KEY = re.compile(r"(secret |public |)([0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40})")
+_LARGEST_FILE = 4096
 
 
 @dataclass
@@ -21,31 +21,31 @@ class KeyPair:
 
 
 def _keys_in(path):
+    """{label: key} of a file's lines; a line of its own has the label ""."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
-            text = file.read(_LARGEST_FILE)
+            lines = file.read(_LARGEST_FILE).splitlines()
     except OSError as error:
         raise MoireError(f"cannot read the key {path}: {error.strerror}; moire-capture keygen makes one") from error
-    return _KEY.findall(text)
+    found = [_KEY.fullmatch(line.rstrip()) for line in lines if not line.startswith("#")]
+    return {match[1].strip(): match[2] for match in found if match}
 
 
 def read_pair(path):
     """The pair in NAME.key; refused where others than its owner can read it."""
-    found = _keys_in(path)
+    secret = _keys_in(path).get("secret")
     if os.stat(path).st_mode & 0o077:
         raise MoireError(f"others can read the secret key {path}; chmod 600 it, and make a new one if it was copied")
-    for secret in found:
-        public = zmq.curve_public(secret.encode()).decode()
-        if public in found:
-            return KeyPair(public, secret)
-    raise MoireError(f"{path} holds no secret key with its public one; moire-capture keygen makes one")
+    if secret is None:
+        raise MoireError(f"{path} holds no secret key; moire-capture keygen makes one")
+    return KeyPair(zmq.curve_public(secret.encode()).decode(), secret)
 
 
 def read_public(path):
-    found = _keys_in(path)
-    if not found:
+    key = _keys_in(path).get("")
+    if key is None:
         raise MoireError(f"{path} holds no public key; moire-capture keygen makes one")
-    return found[0]
+    return key
 
 
 def authorised_keys(folder):

@@ -23,6 +23,8 @@ _LARGEST_REQUEST = 1 << 20
 _SMALL = 1 << 16
 _SMALL_WAITING = STREAM_WINDOW // _SMALL
 _PUBLISHED_WAITING = 4
+# Seconds between two lines about refused keys.
+_REFUSAL_PAUSE = 1.0
 
 
 def is_loopback(address):
@@ -54,6 +56,7 @@ class Sockets:
         os.set_blocking(self._wake_end, False)
         os.set_blocking(self._wake_begin, False)
         self._closing = False
+        self._refusal_said = -_REFUSAL_PAUSE
         self._logs = deque()  # logs to publish from now on
         try:
             self._zap = self._authenticator() if self.secure else None
@@ -238,6 +241,8 @@ class Sockets:
             except MoireError as error:
                 LOG.error("%s", error)
         if status != b"200":
-            LOG.warning("a client at %s was refused: its key is not authorised", parts[3].decode("ascii", "replace"))
             self._desk.refusals += 1
+            if now - self._refusal_said >= _REFUSAL_PAUSE:
+                LOG.warning("a client at %s was refused: its key is not authorised", parts[3].decode("ascii", "replace"))
+                self._refusal_said = now
         self._zap.send_multipart([version, number, status, text, b"", b""])

@@ -15,8 +15,9 @@ from tap_case import SOURCE, TapCase
 
 sys.path.insert(0, str(SOURCE / "tests" / "support"))
 
+from faulty_proxy import NEAR, FaultyProxy
 from received_run import ReceivedRun, differences
-from wire_client import Client, Refused, encode
+from wire_client import Client, LinkLost, Refused, encode
 
 import moire_tap
 from moire_tap import cbor, desk
@@ -148,6 +149,25 @@ class Arrays(TapCase):
         self.assertGreater(stream.opened_times, 5)
         self.assertEqual(differences(received, self.file), [])
 
+    def test_through_a_faulty_proxy(self):
+        server = self.serve()
+        ports = [int(address.rpartition(":")[2]) for address in
+                 (server.address, *map(server.welcome().__getitem__, ("stream", "data")))]
+        writer = server.writer(**self.options)
+        self.in_background(write_run, writer, pause=0.005)
+        with FaultyProxy(ports, seed=4, mean_bytes=3000, cuts=15) as proxy:
+            client = Client(server.address.replace("127.0.0.1", NEAR), patience=2)
+            self.addCleanup(client.close)
+            while True:
+                try:
+                    stream = client.stream(client.runs()[0]["run"])
+                    break
+                except LinkLost:
+                    pass
+            received = ReceivedRun().take_all(stream)
+            self.assertGreater(proxy.disconnects, 5)
+        self.assertEqual(differences(received, self.file), [])
+
     def test_memory_is_bounded_and_lossless_waits(self):
         server = self.serve(hold_limit=20000)
         client = self.client(server)
@@ -232,7 +252,7 @@ class Arrays(TapCase):
         keys = self.folder / "keys"
         (keys / "clients").mkdir(parents=True)
         pairs = [tuple(part.decode() for part in zmq.curve_keypair()) for _ in range(3)]
-        (keys / "server.key").write_text(f"{pairs[0][1]}\n{pairs[0][0]}\n")
+        (keys / "server.key").write_text(f"# a key\npublic {pairs[0][0]}\nsecret {pairs[0][1]}\n")
         (keys / "server.key").chmod(0o644)
         with self.assertRaisesRegex(MoireError, "chmod 600"):
             self.serve(keys=str(keys))
