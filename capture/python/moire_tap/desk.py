@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions, requests and streams of a publisher (PROTOCOL.md, sections 3 and 5), without sockets and without a clock."""
 
+import logging
 import os
 import secrets
 from collections import deque
@@ -11,6 +12,7 @@ from . import cbor
 from .errors import MoireError
 from .run_log import packed
 
+LOG = logging.getLogger("moire_tap")
 VERSION = 1
 MAX_HEADER = 1 << 20
 MAX_ITEMS = 1 << 18
@@ -153,23 +155,30 @@ class Desk:
         try:
             fields = header_of(raw)
             number = need(fields, "id", int)
+            if self._faults.get(peer, 0) > MAX_FAULTS and fields["t"] != "hello":
+                return None
             reply = self._reply(peer, fields, now)
         except Refusal as refusal:
             reply = refusal.fields
             self.refusals += 1
-            if number == -1:
-                self._faults[peer] = self._faults.get(peer, 0) + 1
-                if self._faults[peer] > MAX_FAULTS:
-                    return None
-                while len(self._faults) > 4 * MAX_CLIENTS:
-                    self._faults.pop(next(iter(self._faults)))
+            if number == -1 and self._is_tiresome(peer):
+                return None
         return cbor.encode({**reply, "id": number})
+
+    def _is_tiresome(self, peer):
+        """Counts a message that was no header."""
+        self._faults[peer] = self._faults.get(peer, 0) + 1
+        if self._faults[peer] == MAX_FAULTS + 1:
+            LOG.warning("a client sends what is no message; it gets no more answers")
+        while len(self._faults) > 4 * MAX_CLIENTS:
+            self._faults.pop(next(iter(self._faults)))
+        return self._faults[peer] > MAX_FAULTS
 
     def _reply(self, peer, fields, now):
         kind = fields["t"]
         if kind == "hello":
             return self._hello(peer, fields, now)
-        if self._faults.get(peer, 0) > MAX_FAULTS or peer not in self._by_peer:
+        if peer not in self._by_peer:
             raise Refusal("no-hello", "a client says hello before it asks")
         session = self._by_peer[peer]
         session.heard = now

@@ -86,6 +86,7 @@ class Recorder:
         elif self._failure is not None:
             self._writer.abandon(f"recording ended early: {self._failure}")
         elif self._writer.header is None:
+            self._writer.abandon("the model was not called")
             raise MoireError("nothing was recorded: the model was not called inside the with block")
         else:
             self._writer.close(run__end_time=environment.now_text(), run__wall_seconds=time.monotonic() - self._started,

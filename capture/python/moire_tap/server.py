@@ -57,9 +57,9 @@ class Server:
     def close(self, patience=10.0):
         """Ends serving. Clients that are still receiving a finished run get up to `patience` seconds for it."""
         end = time.monotonic() + patience
-        while any(log.streams and log.closed for log in self.logs.values()) and time.monotonic() < end:
+        while any(log.streams and log.closed for log in list(self.logs.values())) and time.monotonic() < end:
             time.sleep(0.01)
-        for log in self.logs.values():
+        for log in list(self.logs.values()):
             if not log.closed:
                 log.append("broken", {"state": "lost", "sentence": "the publisher ended before the run did"})
         with self._hold.changed:
@@ -98,7 +98,7 @@ class Server:
 
     def _forget_oldest(self):
         over = len(self.logs) + 1 - _KEPT_RUNS
-        for log in [log for log in self.logs.values() if log.closed and not log.streams][:max(0, over)]:
+        for log in [log for log in list(self.logs.values()) if log.closed and not log.streams][:max(0, over)]:
             self.forget(log)
 
     # What the desk asks
@@ -136,7 +136,7 @@ class Server:
         return [{"name": tap, "dtype": "", "width": 0, "kind": describe(tap).kind} for tap in tap_names(self._model)]
 
     def runs(self):
-        return [self.run_state(log) for log in self.logs.values()]
+        return [self.run_state(log) for log in list(self.logs.values())]
 
     def run_state(self, log):
         return {"run": log.run, "model": self._name, "state": log.state, "rows": log.rows, "planned": 0,
@@ -145,10 +145,10 @@ class Server:
                 "sentence": log.sentence}
 
     def status(self):
-        running = next((log.run for log in self.logs.values() if not log.closed), "")
+        running = next((log.run for log in list(self.logs.values()) if not log.closed), "")
         return {"program": PROGRAM, "uptime": time.monotonic() - self._began, "state": "running" if running else "idle",
                 "run": running, "queue": [], "held": self._hold.held, "hold-limit": self._hold.limit, "spool": 0,
-                "spool-limit": 0, "waited": sum(log.waited for log in self.logs.values()), "memory": resident_bytes(),
+                "spool-limit": 0, "waited": sum(log.waited for log in list(self.logs.values())), "memory": resident_bytes(),
                 "device": self._device()}
 
     def _device(self):

@@ -149,7 +149,10 @@ class Sockets:
                 parts = socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            answer(parts, now)
+            try:
+                answer(parts, now)
+            except Exception:  # noqa: BLE001 - a fault of ours must not end the others' links
+                LOG.exception("a message was not answered")
 
     def _ask(self, parts, now):
         reply = self._desk.answer(parts[0], parts[1] if len(parts) > 1 else b"", now)
