@@ -3,7 +3,8 @@
 
 #include "core/trace/run_builder.h"
 
-#include <algorithm>
+#include "core/trace/block_rows.h"
+
 #include <utility>
 
 namespace moire::trace {
@@ -19,8 +20,7 @@ public:
     std::vector<Sample> m_samples;
     std::vector<std::vector<Token>> m_tokens;
     std::vector<Event> m_events;
-    std::vector<std::shared_ptr<const RowBlock>> m_blocks;
-    std::vector<RowIndex> m_blockEnds; ///< first row after each block
+    BlockRows m_rows;
 
     const RunHeader& header() const override { return m_header; }
     std::string source() const override { return m_source; }
@@ -36,44 +36,20 @@ public:
         return m_tokens.at(indexOf(sample));
     }
     std::span<const Event> events() const override { return m_events; }
-    RowIndex rowCount() const override { return m_blockEnds.empty() ? 0 : m_blockEnds.back(); }
+    RowIndex rowCount() const override { return m_rows.count(); }
 
-    /// The block that holds row r, and r's place in it.
-    std::pair<std::size_t, std::size_t> locate(RowIndex r) const
-    {
-        const auto block = static_cast<std::size_t>(
-            std::upper_bound(m_blockEnds.begin(), m_blockEnds.end(), r) - m_blockEnds.begin());
-        const RowIndex begin = block == 0 ? 0 : m_blockEnds[block - 1];
-        return {block, static_cast<std::size_t>(r - begin)};
-    }
-
-    Row row(RowIndex r) const override
-    {
-        const auto [block, at] = locate(r);
-        return m_blocks.at(block)->rows[at];
-    }
-
-    template <class T>
-    std::span<const T> tapTable(const std::vector<T> RowBlock::*table, RowIndex r) const
-    {
-        const auto [block, at] = locate(r);
-        const std::vector<T>& all = (*m_blocks.at(block)).*table;
-        const std::size_t taps = m_header.taps.size();
-        return all.empty() ? std::span<const T>()
-                           : std::span<const T>(all).subspan(at * taps, taps);
-    }
-
+    Row row(RowIndex r) const override { return m_rows.row(r); }
     std::span<const std::uint64_t> digests(RowIndex r) const override
     {
-        return tapTable(&RowBlock::digests, r);
+        return m_rows.digests(r, m_header.taps.size());
     }
     std::span<const Counts> counts(RowIndex r) const override
     {
-        return tapTable(&RowBlock::counts, r);
+        return m_rows.counts(r, m_header.taps.size());
     }
     std::span<const Statistics> statistics(RowIndex r) const override
     {
-        return tapTable(&RowBlock::statistics, r);
+        return m_rows.statistics(r, m_header.taps.size());
     }
 
     Result<ValueView> values(TapIndex tap, RowIndex rowBegin, RowIndex rowEnd) const override
@@ -84,45 +60,21 @@ public:
                          m_source, "Record with --level full"};
         if (rowBegin >= rowEnd || rowEnd > rowCount() || indexOf(tap) >= m_header.taps.size())
             return Error{Errc::Invalid, "no such rows or tap", m_source, {}};
-        const auto [block, at] = locate(rowBegin);
-        const Tap& description = m_header.taps[indexOf(tap)];
-        const std::size_t stride = description.rowBytes();
-        return ValueView{m_blocks[block]->values[indexOf(tap)].data() + at * stride,
-                         stride,
-                         rowBegin,
-                         std::min(rowEnd, m_blockEnds[block]),
-                         description.dtype,
-                         description.width};
+        return m_rows.values(m_header.taps[indexOf(tap)], tap, rowBegin, rowEnd);
     }
 
     Result<TopKView> topK(RowIndex r) const override
     {
         if (m_header.logits.vocabulary == 0 || r >= rowCount())
             return Error{Errc::NotFound, "logits were not recorded", m_source, {}};
-        const auto [block, at] = locate(r);
-        const TopKBlock& table = m_blocks[block]->topK;
-        const std::size_t k = m_header.logits.topK;
-        const std::size_t asked = m_header.logits.asked;
-        return TopKView{std::span(table.ids).subspan(at * k, k),
-                        std::span(table.values).subspan(at * k, k),
-                        table.logSumExp[at],
-                        table.remainingMass[at],
-                        std::span(table.askedIds).subspan(at * asked, asked),
-                        std::span(table.askedValues).subspan(at * asked, asked)};
+        return m_rows.topK(m_header.logits, r);
     }
 
     Result<RoutingView> routing(std::size_t router, RowIndex r) const override
     {
         if (router >= m_header.routers.size() || r >= rowCount())
             return Error{Errc::NotFound, "no such router or row", m_source, {}};
-        const auto [block, at] = locate(r);
-        const RoutingBlock& table = m_blocks[block]->routing[router];
-        const RouterLayer& layer = m_header.routers[router];
-        return RoutingView{
-            std::span(table.ids).subspan(at * layer.chosen, layer.chosen),
-            table.weights.data() + at * layer.chosen * numeric::sizeOf(layer.weightType),
-            table.logits.data() + at * layer.experts * numeric::sizeOf(layer.logitType),
-            table.scores.empty() ? nullptr : table.scores.data() + at * layer.experts};
+        return m_rows.routing(m_header.routers[router], router, r);
     }
 };
 
@@ -162,8 +114,7 @@ Result<void> RunBuilder::append(RowBlock block)
                 Errc::Invalid, "a row names a sample that was not begun", m_state->m_source, {}};
     if (block.rows.empty())
         return {};
-    m_state->m_blockEnds.push_back(m_state->rowCount() + block.rows.size());
-    m_state->m_blocks.push_back(std::make_shared<const RowBlock>(std::move(block)));
+    m_state->m_rows.add(std::make_shared<const RowBlock>(std::move(block)));
     ++m_state->m_generation;
     return {};
 }
