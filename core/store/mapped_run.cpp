@@ -31,9 +31,9 @@ public:
     mutable std::atomic<RowIndex> firstUnsound{noRow};
     mutable std::atomic<bool> unsound{false};
 
-    Result<void> read();
+    Result<void> read(RowIndex soundRows);
     Result<void> checkRowTable();
-    void dropUnsoundRows();
+    void dropUnsoundRows(RowIndex soundRows);
 
     /// Compares row r's tables with its roll-up and side digest when it is first read (a bit a row
     /// remembers). False when they disagree, now or in any row before: stillSound() says where.
@@ -92,7 +92,7 @@ public:
     }
 };
 
-Result<void> MappedRun::State::read()
+Result<void> MappedRun::State::read(RowIndex soundRows)
 {
     beingWritten = !file.complete() && file.beingWritten();
     auto decoded = readRunTables(file);
@@ -107,11 +107,13 @@ Result<void> MappedRun::State::read()
         if (auto sound = checkRowTable(); !sound)
             return sound;
     } else {
-        dropUnsoundRows();
+        dropUnsoundRows(soundRows);
         file.need(rows.end());
     }
     constexpr std::size_t bits = 64;
     checkedRows = std::vector<std::atomic<std::uint64_t>>(rows.rowCount() / bits + 1);
+    for (RowIndex r = 0; r < std::min(soundRows, rows.rowCount()); ++r)
+        checkedRows[r / bits] |= std::uint64_t{1} << r % bits;
     return {};
 }
 
@@ -130,15 +132,15 @@ Result<void> MappedRun::State::checkRowTable()
     return {};
 }
 
-void MappedRun::State::dropUnsoundRows()
+void MappedRun::State::dropUnsoundRows(RowIndex soundRows)
 {
     constexpr std::uint64_t checkedBytes = std::uint64_t{1} << 30U;
-    for (RowIndex r = 0; r < rows.rowCount(); ++r)
+    for (RowIndex r = soundRows; r < rows.rowCount(); ++r)
         if (rows.recordFault(r) || rows.digestFault(r))
             rows.limit(r);
     const std::uint64_t checked =
         std::min(rows.rowCount(), checkedBytes / std::max<std::uint64_t>(1, rows.valueBytes()) + 1);
-    for (RowIndex r = rows.rowCount() - checked; r < rows.rowCount(); ++r)
+    for (RowIndex r = std::max(soundRows, rows.rowCount() - checked); r < rows.rowCount(); ++r)
         if (rows.valuesFault(r))
             rows.limit(r);
 }
@@ -151,12 +153,18 @@ MappedRun::~MappedRun() = default;
 
 Result<std::shared_ptr<const MappedRun>> MappedRun::open(const std::filesystem::path& path)
 {
+    return openOwn(path, 0);
+}
+
+Result<std::shared_ptr<const MappedRun>> MappedRun::openOwn(const std::filesystem::path& path,
+                                                            RowIndex soundRows)
+{
     try {
         auto file = CaptureFile::open(path, OnDisagreement::Refuse);
         if (!file)
             return file.error();
         auto state = std::make_unique<State>(std::move(*file));
-        if (auto read = state->read(); !read)
+        if (auto read = state->read(soundRows); !read)
             return read.error();
         if (auto sound = state->file.stillSound(); !sound)
             return sound.error();

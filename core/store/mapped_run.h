@@ -25,6 +25,10 @@ public:
     /// Errors: NotFound, Io (unreadable), Invalid (a folder), Unsupported (another format version;
     /// not a capture), Damaged (truncated; a digest or number that does not hold).
     static Result<std::shared_ptr<const MappedRun>> open(const std::filesystem::path& path);
+    /// The same for a process that records into the file itself: the first `soundRows` rows, which
+    /// it wrote and which have been committed, are not held against their digests again.
+    static Result<std::shared_ptr<const MappedRun>> openOwn(const std::filesystem::path& path,
+                                                            trace::RowIndex soundRows);
     ~MappedRun() override;
 
     const trace::RunHeader& header() const override;
