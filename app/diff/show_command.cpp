@@ -54,7 +54,7 @@ int showCommand(int argc, const char* const* argv)
     arguments
         .add_option("FILE [TARGET] SITE", given.words,
                     "One capture or two, and the place: sample/position/tap[/element]; a tap's "
-                    "leading 'model.' may be left out")
+                    "leading 'model.' and its '.out' may be left out")
         ->required()
         ->expected(fewest, most);
     arguments.add_flag("--all", given.all, "Every value, not only the first, largest or worst");

@@ -119,6 +119,11 @@ Complaint complaintOf(const CLI::App& arguments, const CLI::ParseError& error)
 {
     const std::string message = error.what();
     const std::string_view mark(&hintMark, 1);
+    // The word behind an unknown option looks like an argument too many: the option is what is
+    // wrong.
+    const std::vector<std::string> extras = arguments.remaining(true);
+    if (isA<CLI::ArgumentMismatch>(error) && !extras.empty() && extras.front().starts_with('-'))
+        return ofExtras(arguments);
     const bool missing = isA<CLI::RequiredError>(error);
     const bool withoutCommand = missing && message.starts_with("A subcommand");
     if (isA<CLI::ExtrasError>(error) || (withoutCommand && arguments.remaining_size() > 0))

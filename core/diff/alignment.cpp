@@ -9,6 +9,7 @@
 #include "core/diff/sample_matching.h"
 #include "core/diff/tap_matching.h"
 #include "core/diff/tap_names.h"
+#include "core/diff/tap_spelling.h"
 
 #include <algorithm>
 #include <string_view>
@@ -44,14 +45,21 @@ bool matchesAny(const Run& run, const std::string& pattern)
                           });
 }
 
-Result<void> checkPatterns(const Run& reference, const Run& target,
-                           const std::vector<std::string>& patterns)
+/// The patterns of names as the runs have them.
+Result<std::vector<std::string>> spelledPatterns(const Run& reference, const Run& target,
+                                                 const std::vector<std::string>& patterns)
 {
-    for (const std::string& pattern : patterns)
-        if (!matchesAny(reference, pattern) && !matchesAny(target, pattern))
+    std::vector<std::string> spelled;
+    for (const std::string& pattern : patterns) {
+        const auto whole = spelledOut(pattern, [&](const std::string& name) {
+            return matchesAny(reference, name) || matchesAny(target, name);
+        });
+        if (!whole)
             return Error{Errc::Invalid, "the pattern matches no tap of either run", pattern,
                          "List the taps with: moire-diff info FILE"};
-    return {};
+        spelled.push_back(*whole);
+    }
+    return spelled;
 }
 
 void matchRouters(const Run& reference, const Run& target, const std::vector<std::string>& patterns,
@@ -160,10 +168,13 @@ Result<void> keepRows(const AlignmentOptions& options, Alignment& alignment)
 } // namespace
 
 Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
-                        const AlignmentOptions& options)
+                        const AlignmentOptions& given)
 {
-    if (auto checked = checkPatterns(reference, target, options.tapPatterns); !checked)
-        return checked.error();
+    auto patterns = spelledPatterns(reference, target, given.tapPatterns);
+    if (!patterns)
+        return patterns.error();
+    AlignmentOptions options = given;
+    options.tapPatterns = std::move(*patterns);
     Alignment alignment;
     if (auto matched = matchTaps(reference, target, options, alignment); !matched)
         return matched.error();

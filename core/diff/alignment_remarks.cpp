@@ -3,6 +3,8 @@
 
 #include "core/diff/alignment_remarks.h"
 
+#include "core/diff/weight_fields.h"
+
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,30 @@ void remarkField(const trace::Run& reference, const trace::Run& target, std::str
     const std::string b = target.header().environment.text(key);
     if (!a.empty() && !b.empty() && a != b)
         remarks.push_back(what + ": " + a + " in the reference, " + b + " in the target");
+}
+
+void remarkWeights(const trace::Run& reference, const trace::Run& target,
+                   std::vector<std::string>& remarks)
+{
+    const trace::Environment& ours = reference.header().environment;
+    const trace::Environment& theirs = target.header().environment;
+    const auto types = [&] {
+        return ours.text(weightTypeKey) + " in the reference, " + theirs.text(weightTypeKey)
+               + " in the target";
+    };
+    switch (weightsDiffer(ours, theirs)) {
+    case WeightsDiffer::No:
+        return;
+    case WeightsDiffer::InType:
+        remarks.push_back("The weights have the same values and are stored as " + types());
+        return;
+    case WeightsDiffer::InTypeAtLeast:
+        remarks.push_back("Weights are stored as " + types()
+                          + "; whether their values are the same is not recorded");
+        return;
+    case WeightsDiffer::InValues:
+        remarkField(reference, target, env::weightDigest, "Weights differ", remarks);
+    }
 }
 
 void remarkDTypes(const trace::Run& reference, const trace::Run& target, Alignment& alignment)
@@ -98,7 +124,7 @@ void addRemarks(const trace::Run& reference, const trace::Run& target, Alignment
     if (summary.incompleteTarget)
         first.push_back(incompleteSentence("target", target));
     remarkField(reference, target, env::architecture, "Architectures differ", first);
-    remarkField(reference, target, env::weightDigest, "Weights differ", first);
+    remarkWeights(reference, target, first);
     remarkField(reference, target, env::tokenizerDigest, "Tokenizers differ", first);
     // What the alignment itself found (prompts, widths) stands between these and the details.
     summary.remarks.insert(summary.remarks.begin(), first.begin(), first.end());

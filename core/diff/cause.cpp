@@ -7,6 +7,7 @@
 #include "core/diff/cause_evidence.h"
 #include "core/diff/noise_floor.h"
 #include "core/diff/tolerance_check.h"
+#include "core/diff/weight_fields.h"
 
 #include <algorithm>
 #include <array>
@@ -118,13 +119,20 @@ void CauseFinder::inputs()
     constexpr std::array fields{Field{env::architecture, "the architectures"},
                                 Field{env::weightDigest, "the weights"},
                                 Field{env::tokenizerDigest, "the tokenizers"}};
+    // The same values in another dtype are the same weights: what computes with them is for the
+    // rule of precision.
+    const WeightsDiffer weights =
+        weightsDiffer(m_view.reference.header().environment, m_view.target.header().environment);
+    const bool weightsOnlyStored = weights == WeightsDiffer::InType;
     std::vector<std::string> what;
     std::vector<std::string> evidence;
     for (const Field& field : fields)
-        if (differs(field.key)) {
+        if (differs(field.key) && (field.key != env::weightDigest || !weightsOnlyStored)) {
             what.emplace_back(field.what);
             evidence.push_back(fieldEvidence(field.key));
         }
+    if (weights == WeightsDiffer::InTypeAtLeast)
+        evidence.push_back(fieldEvidence(weightTypeKey) + "; with the same values or not");
     const PromptDifference prompts = promptDifference(m_view);
     if (prompts.samples > 0) {
         what.emplace_back("the prompts");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/diff/comparison.h"
+#include "core/diff/origin.h"
+#include "core/diff/site_values.h"
 #include "core/diff/tolerance_check.h"
 
 #include <algorithm>
@@ -89,6 +91,29 @@ void work(Comparison& comparison, Pieces& pieces, Trouble& trouble, const std::s
     }
 }
 
+/// The values that the verdict shows are those that were recorded. (That no others were damaged is
+/// for verify to find out: it reads every byte once more.)
+Result<void> checkToldValues(const trace::Run& reference, const trace::Run& target,
+                             const Alignment& alignment, const FirstDivergences& first)
+{
+    if (reference.header().level != trace::Level::Full
+        || target.header().level != trace::Level::Full)
+        return {};
+    for (const auto* kind : {&first.bitwise, &first.tolerance, &first.floor, &first.nonFinite}) {
+        const auto tap = *kind ? reference.findTap((*kind)->tap) : std::nullopt;
+        const auto pair = tap ? pairOfTap(alignment.taps, *tap) : std::nullopt;
+        if (!pair)
+            continue;
+        if (const auto ours = soundValues(reference, *tap, (*kind)->row); !ours)
+            return ours.error();
+        if (const auto theirs =
+                soundValues(target, alignment.taps[*pair].target, (*kind)->targetRow);
+            !theirs)
+            return theirs.error();
+    }
+    return {};
+}
+
 } // namespace
 
 Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
@@ -128,7 +153,12 @@ Result<Report> compare(trace::RunPointer reference, trace::RunPointer target,
         return *trouble.error();
     for (std::size_t i = 1; i < workers; ++i)
         parts[0].merge(std::move(parts[i]));
-    return std::move(parts[0]).report();
+    Report report = std::move(parts[0]).report();
+    if (options.firstOnly) // reads no values
+        return report;
+    if (auto held = checkToldValues(*reference, *target, *pairs, report.first); !held)
+        return held.error();
+    return report;
 }
 
 } // namespace moire::diff

@@ -4,11 +4,10 @@
 #include "core/diff/comparison.h"
 
 #include "core/diff/element_histograms.h"
-#include "core/diff/fold_view.h"
+#include "core/diff/fold_rows.h"
 #include "core/diff/report_parts.h"
 #include "core/diff/row_comparer.h"
 #include "core/diff/row_record.h"
-#include "core/diff/sample_name.h"
 
 #include <algorithm>
 #include <optional>
@@ -17,17 +16,6 @@
 #include <vector>
 
 namespace moire::diff {
-
-namespace {
-
-/// A record with sites of its own, where no grid is kept.
-struct Alone
-{
-    RowRecord record;
-    std::vector<Site> sites;
-};
-
-} // namespace
 
 struct Comparison::State
 {
@@ -44,9 +32,7 @@ struct Comparison::State
     {
         if (options.grid && !grid)
             grid = std::make_shared<std::vector<Site>>(records.size() * alignment->taps.size());
-        if (!options.firstOnly && reference->header().level == trace::Level::Full
-            && target->header().level == trace::Level::Full)
-            counted = headPair(*reference, *alignment);
+        counted = countedPair(*reference, *target, *alignment, options);
     }
 
     trace::RunPointer reference;
@@ -54,9 +40,9 @@ struct Comparison::State
     std::shared_ptr<const Alignment> alignment;
     ComparisonOptions options;
     RowComparer comparer;
-    std::shared_ptr<std::vector<Site>> grid; ///< rows × taps, shared by siblings; or null
-    std::vector<std::shared_ptr<const RowRecord>> records; ///< parallel to alignment->rows
-    std::shared_ptr<const RowRecord> equalRecord;          ///< what all rows passed over share
+    std::shared_ptr<std::vector<Site>> grid;      ///< rows × taps, shared by siblings; or null
+    RowRecords records;                           ///< parallel to alignment->rows
+    std::shared_ptr<const RowRecord> equalRecord; ///< what all rows passed over share
     std::optional<std::size_t> counted; ///< the tap pair of the logits, where its values are read
     ElementHistograms elements;         ///< of that, over the rows compared
 
@@ -69,8 +55,7 @@ struct Comparison::State
     std::shared_ptr<const RowRecord> equal();
     Result<void> count(std::size_t row, ElementHistograms& counts) const;
     void take(std::size_t row, const State& other);
-    FoldView view() const;
-    void describeGrid(Report& report) const;
+    FoldView view() const { return viewOf(*reference, *target, *alignment, options, records); }
 };
 
 Result<std::shared_ptr<const RowRecord>> Comparison::State::compare(std::size_t row)
@@ -83,27 +68,13 @@ Result<std::shared_ptr<const RowRecord>> Comparison::State::compare(std::size_t 
     }
     if (options.firstOnly && comparer.equalByRollUp(row))
         return equal();
-    const auto alone = std::make_shared<Alone>();
-    alone->sites.resize(alignment->taps.size());
-    auto record = comparer.compare(row, alone->sites);
-    if (!record)
-        return record.error();
-    alone->record = std::move(*record);
-    return std::shared_ptr<const RowRecord>(alone, &alone->record);
+    return compareAlone(comparer, alignment->taps.size(), row);
 }
 
 std::shared_ptr<const RowRecord> Comparison::State::equal()
 {
-    if (equalRecord)
-        return equalRecord;
-    const auto alone = std::make_shared<Alone>();
-    for (const TapPair& pair : alignment->taps) {
-        alone->sites.emplace_back();
-        alone->sites.back().state = Site::State::Equal;
-        alone->sites.back().elements = pair.width;
-    }
-    alone->record.sites = alone->sites;
-    equalRecord = std::shared_ptr<const RowRecord>(alone, &alone->record);
+    if (!equalRecord)
+        equalRecord = equalAlone(*alignment);
     return equalRecord;
 }
 
@@ -125,37 +96,6 @@ void Comparison::State::take(std::size_t row, const State& other)
     std::copy(record.sites.begin(), record.sites.end(), place.begin());
     record.sites = place;
     records[row] = std::make_shared<const RowRecord>(std::move(record));
-}
-
-FoldView Comparison::State::view() const
-{
-    FoldView view{*reference, *target,
-                  *alignment, options,
-                  {},         headPair(*reference, *alignment),
-                  0,          alignment->rows.size()};
-    view.sampleNames = std::make_shared<const std::vector<std::string>>(sampleNames(*reference));
-    view.records.reserve(records.size());
-    for (const auto& record : records)
-        view.records.push_back(record.get());
-    return view;
-}
-
-void Comparison::State::describeGrid(Report& report) const
-{
-    const std::size_t routers = alignment->routers.size();
-    report.rows = alignment->rows;
-    report.tapPairs = alignment->taps;
-    report.routerPairs = alignment->routers;
-    report.logits.resize(records.size());
-    report.routes.resize(records.size() * routers);
-    for (std::size_t row = 0; row < records.size(); ++row) {
-        if (records[row] == nullptr)
-            continue;
-        const RowRecord& record = *records[row];
-        report.logits[row] = record.logits.row;
-        for (std::size_t i = 0; i < routers; ++i)
-            report.routes[row * routers + i] = record.routes[i].cell;
-    }
 }
 
 Comparison::Comparison(trace::RunPointer reference, trace::RunPointer target,
@@ -215,7 +155,7 @@ Report Comparison::report() const&
     addElementQuantiles(m_state->elements, report.measures);
     if (!m_state->options.grid)
         return report;
-    m_state->describeGrid(report);
+    describeGrid(*m_state->alignment, m_state->records, report);
     report.sites = *m_state->grid;
     return report;
 }
@@ -226,7 +166,7 @@ Report Comparison::report() &&
     addElementQuantiles(m_state->elements, report.measures);
     if (!m_state->options.grid)
         return report;
-    m_state->describeGrid(report);
+    describeGrid(*m_state->alignment, m_state->records, report);
     report.sites = std::move(*m_state->grid);
     return report;
 }

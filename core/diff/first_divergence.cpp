@@ -375,6 +375,7 @@ void addTolerance(const FoldView& view, Report& report)
     report.first.tolerance = firstBeyondTolerance(view, found);
     report.toleranceProfile = view.options.tolerance->name();
     report.tolerance = std::move(found.outcomes);
+    report.beyondTolerance = std::move(found.beyond);
 }
 
 FirstDivergences findFirst(const FoldView& view)

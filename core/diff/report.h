@@ -7,6 +7,8 @@
 #include "core/diff/measure.h"
 #include "core/trace/run.h"
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -128,6 +130,14 @@ struct CriterionOutcome
     std::string at;              ///< SITE of the worst
 };
 
+/// A row pair and a tap pair of a report.
+struct GridPlace
+{
+    std::size_t row = 0;
+    std::size_t tap = 0;
+    friend auto operator<=>(const GridPlace&, const GridPlace&) = default;
+};
+
 /// One rule of the ordered cause rules that had something to say.
 struct CauseFinding
 {
@@ -143,8 +153,11 @@ struct Report
     std::vector<CauseFinding> causeFindings; ///< in the order of the rules, the deciding one first
     std::string toleranceProfile;            ///< its name; empty without one
     std::vector<CriterionOutcome> tolerance; ///< in the profile's order
-    std::string noiseFloor;                  ///< the repeat's file; empty without one
-    int exit = 0;                            ///< 0 equal, 1 divergent, 3 not comparable
+    /// Where checks fail, in order: the first of neighbouring taps of a row; experts at their
+    /// router, logits at the head. Only with a grid of sites.
+    std::vector<GridPlace> beyondTolerance;
+    std::string noiseFloor; ///< the repeat's file; empty without one
+    int exit = 0;           ///< 0 equal, 1 divergent, 3 not comparable
     RunSummary reference, target;
     std::vector<EnvironmentDifference> environmentDifferences; ///< incidental fields left out
     AlignmentSummary alignment;

@@ -22,12 +22,26 @@ RunSummary summaryOf(const trace::Run& run)
             run.rowCount(), run.header().taps.size(), run.complete()};
 }
 
+namespace {
+
+/// A run that scored given tokens chose none: its seed and its sampling made nothing.
+bool onlyScored(const trace::Environment& environment)
+{
+    const std::string replay = environment.text(trace::env::replay);
+    return (replay == "forced" || replay == "prefix")
+           && environment.find(trace::env::prefixTokens) == nullptr;
+}
+
+} // namespace
+
 std::vector<EnvironmentDifference> environmentDifferences(const trace::Environment& reference,
                                                           const trace::Environment& target)
 {
     std::vector<EnvironmentDifference> differences;
+    const bool scored = onlyScored(reference) || onlyScored(target);
     const auto compare = [&](const std::string& key) {
-        if (trace::isIncidental(key))
+        const bool ofChoice = key == trace::env::seed || key == trace::env::sampling;
+        if (trace::isIncidental(key) || (scored && ofChoice))
             return;
         const auto* ours = reference.find(key);
         const auto* theirs = target.find(key);

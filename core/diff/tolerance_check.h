@@ -45,6 +45,7 @@ struct ToleranceFindings
         std::string criterion;
     };
     std::optional<First> first;
+    std::vector<GridPlace> beyond; ///< see Report::beyondTolerance
 };
 ToleranceFindings judge(const FoldView& view);
 

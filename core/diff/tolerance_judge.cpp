@@ -228,6 +228,7 @@ public:
         });
         tokens();
         leaveOpen();
+        keepStarts();
         return std::move(m_findings);
     }
 
@@ -374,9 +375,24 @@ private:
                            : std::string(trace::headTapName);
     }
 
+    /// Of neighbouring places that fail in one row only the first.
+    void keepStarts()
+    {
+        std::vector<GridPlace>& all = m_findings.beyond;
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        std::vector<GridPlace> starts;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (i == 0 || all[i - 1].row != all[i].row || all[i - 1].tap + 1 != all[i].tap)
+                starts.push_back(all[i]);
+        all = std::move(starts);
+    }
+
     void consider(const Spot& spot, const Criterion& criterion)
     {
         const std::pair place(spot.row, spot.place);
+        if (const std::size_t taps = m_view.alignment.taps.size(); m_view.options.grid && taps > 0)
+            m_findings.beyond.push_back({spot.row, std::min(spot.place, taps - 1)});
         if (m_findings.first && m_firstPlace <= place)
             return;
         m_firstPlace = place;

@@ -86,9 +86,11 @@ std::string originText(const Divergence& divergence)
 
 std::string firstText(const FoldView& view, const Divergence& divergence)
 {
-    std::string text = "First divergence: " + sampleWords(divergence.sample) + ", token "
-                       + std::to_string(divergence.position) + tokenText(view, divergence) + " ("
-                       + std::string(nameOf(divergence.phase)) + "), ";
+    // A divergence is what the criterion calls one.
+    const bool judged = view.options.tolerance != nullptr;
+    std::string text = judged ? "First difference in bits: " : "First divergence: ";
+    text += sampleWords(divergence.sample) + ", position " + std::to_string(divergence.position)
+            + tokenText(view, divergence) + " (" + std::string(nameOf(divergence.phase)) + "), ";
     if (divergence.layer >= 0)
         text += "layer " + std::to_string(divergence.layer) + ", ";
     text += shortTap(divergence) + ": ";
@@ -97,7 +99,8 @@ std::string firstText(const FoldView& view, const Divergence& divergence)
 
 std::string placeOf(const Divergence& divergence)
 {
-    return "token " + std::to_string(divergence.position) + " of " + sampleWords(divergence.sample);
+    return "position " + std::to_string(divergence.position) + " of "
+           + sampleWords(divergence.sample);
 }
 
 /// "token 50 of sample code, 22 of its response": of the token that the row chose.

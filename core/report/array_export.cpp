@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
+#include "core/diff/tap_spelling.h"
 #include "core/report/array_sink.h"
 #include "core/report/json_value.h"
 #include "core/report/output_file.h"
@@ -68,6 +69,29 @@ private:
     std::vector<bool> m_used;
 };
 
+/// The patterns as the capture spells its names; as they are where they match nothing.
+std::vector<std::string> spelledPatterns(const trace::RunHeader& header,
+                                         const std::vector<std::string>& patterns)
+{
+    const auto exists = [&header](const std::string& name) {
+        const auto isLike = [&name](const std::string& other) {
+            return base::globMatches(name, other);
+        };
+        return std::any_of(header.taps.begin(), header.taps.end(),
+                           [&](const trace::Tap& tap) { return isLike(tap.name); })
+               || std::any_of(header.routers.begin(), header.routers.end(),
+                              [&](const trace::RouterLayer& router) {
+                                  return isLike(router.module + ".ids")
+                                         || isLike(router.module + ".weights")
+                                         || isLike(router.module + ".out");
+                              });
+    };
+    std::vector<std::string> spelled;
+    for (const std::string& pattern : patterns)
+        spelled.push_back(diff::spelledOut(pattern, exists).value_or(pattern));
+    return spelled;
+}
+
 void selectRows(const trace::Run& run, Selection& selection)
 {
     std::vector<bool> wanted(run.samples().size(), false);
@@ -98,8 +122,9 @@ Result<Selection> select(const trace::Run& run, const ArrayExportOptions& option
     if (options.sample && selection.samples.empty())
         return Error{Errc::NotFound, "has no sample '" + base::visibleText(*options.sample) + "'",
                      run.source(), "See 'moire-diff info' for its samples"};
-    Patterns patterns(options.tapPatterns);
     const trace::RunHeader& header = run.header();
+    const std::vector<std::string> asked = spelledPatterns(header, options.tapPatterns);
+    Patterns patterns(asked);
     for (std::size_t i = 0; i < header.taps.size(); ++i)
         if (patterns.match(header.taps[i].name) && header.level == trace::Level::Full)
             selection.taps.push_back(i);

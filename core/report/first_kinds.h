@@ -28,7 +28,7 @@ inline constexpr std::array<FirstKind, 8> firstKinds{{
     {"floor", "noise floor", &diff::FirstDivergences::floor},
     {"topk", "top-5 set", &diff::FirstDivergences::topK},
     {"experts", "expert set", &diff::FirstDivergences::experts},
-    {"argmax", "argmax", &diff::FirstDivergences::argmax},
+    {"argmax", "top-1 token", &diff::FirstDivergences::argmax},
     {"token", "emitted token", &diff::FirstDivergences::token},
     {"nonfinite", "NaN/Inf class", &diff::FirstDivergences::nonFinite},
 }};

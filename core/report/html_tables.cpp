@@ -176,7 +176,7 @@ std::string samplesSection(const diff::Report& report)
     MarkupTable table("Samples", {{"sample", Kind::Code},
                                   {"rows", Kind::Number},
                                   {"first bitwise", Kind::Number},
-                                  {"first argmax", Kind::Number},
+                                  {"first top-1 flip", Kind::Number},
                                   {"split", Kind::Number},
                                   {"not comparable", Kind::Number},
                                   {"KL", Kind::Number},

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/diff/sample_name.h"
 #include "core/diff/site_values.h"
+#include "core/diff/tap_spelling.h"
 #include "core/report/number.h"
 #include "core/report/text_table.h"
 
@@ -239,8 +240,9 @@ Result<std::string> headPart(const trace::Run& run, const Place& place)
 
 std::optional<trace::TapIndex> findTapByName(const trace::Run& run, std::string_view name)
 {
-    const auto tap = run.findTap(name);
-    return tap ? tap : run.findTap("model." + std::string(name));
+    const auto spelled = diff::spelledOut(
+        name, [&run](const std::string& whole) { return run.findTap(whole).has_value(); });
+    return spelled ? run.findTap(*spelled) : std::nullopt;
 }
 
 std::string wordOf(const trace::Run& run, std::int32_t id)

@@ -19,7 +19,7 @@ enum class SiteExtent
     All   ///< every element
 };
 
-/// The tap of that name; "layers.3.mlp.out" stands for "model.layers.3.mlp.out".
+/// The tap of that name; "layers.3.mlp" stands for "model.layers.3.mlp.out" (diff::spelledOut).
 std::optional<trace::TapIndex> findTapByName(const trace::Run& run, std::string_view name);
 
 /// What the vocabulary says of an id, escaped, shortened and in quotes; "" where the run does not

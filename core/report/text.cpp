@@ -195,7 +195,8 @@ std::string samplesPart(const diff::Report& report, const Ink& ink)
         return {};
     TextTable table({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
                      Align::Right, Align::Right});
-    table.add({"sample", "rows", "first bitwise", "first argmax", "split", "not comparable", "KL"});
+    table.add(
+        {"sample", "rows", "first bitwise", "first top-1 flip", "split", "not comparable", "KL"});
     const auto place = [](const std::optional<std::uint32_t>& position) {
         return position ? std::to_string(*position) : std::string("–");
     };

@@ -80,7 +80,7 @@ const columnWords = (data, [begin, end]) => {
   if (last && last !== sample)
     return `samples ${sample[1]} … ${last[1]}`;
   const places = position(begin) === null ? `row ${range(begin, end - 1)}`
-                                          : `token ${range(position(begin), position(end - 1))}`;
+                                          : `position ${range(position(begin), position(end - 1))}`;
   return (sample ? `${sample[1]} · ` : "") + places;
 };
 for (const script of document.querySelectorAll("script.cells")) {

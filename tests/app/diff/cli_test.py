@@ -194,6 +194,20 @@ class Comparing(Case):
         self.trouble("export", broken, "--npy", "handed", says="contradict their recorded digest")
         self.trouble("export", broken, "--safetensors", "handed", says="contradict their recorded digest")
 
+    def test_damaged_values_of_the_first_divergence(self):
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "bf16.target.moire", "--npy", out, "--raw", "--taps", "model.layers.0.mlp.out")
+            row = np.load(f"{out}/model.layers.0.mlp.out.npy")[2].tobytes()
+        content = bytearray((FOLDER / "bf16.target.moire").read_bytes())
+        self.assertEqual(content.count(row), 1)
+        content[content.index(row)] ^= 1
+        broken = FOLDER / "first-damaged.moire"
+        broken.write_bytes(content)
+        self.addCleanup(broken.unlink)
+        self.trouble("bf16.ref.moire", broken.name, says="contradict their recorded digest")
+        self.trouble("bf16.ref.moire", broken.name, "--criterion", "ulp<=2", "-o", "never.html", says="row 2")
+        self.assertEqual(run("bf16.ref.moire", broken.name, "--first").returncode, 1)
+
     def test_empty_values(self):
         self.trouble("info.moire", "info.moire", "-o", "", says="--output needs a value")
         self.trouble("study", "info.moire", "moe.ref.moire", says="needs 3 or more")
@@ -470,6 +484,17 @@ class OtherCommands(Case):
             text = run(*pair("integers"), "--format", form).stdout.decode()
             self.assertIn(str(ours), text)
             self.assertIn(str(theirs), text)
+
+    def test_taps_without_their_ending(self):
+        for site in ("fact/2/layers.0.mlp", "fact/2/model.layers.0.mlp", "fact/2/lm_head"):
+            self.assertEqual(run("show", *pair("bf16"), site).returncode, 0, site)
+        taps = lambda *names: json.loads(run(*pair("bf16"), "--format", "json", *(x for n in names for x in ("--taps", n)))
+                                         .stdout)["alignment"]["taps"]
+        self.assertEqual((taps("layers.0.mlp"), taps("layers.*.mlp", "lm_head")), (1, 3))
+        with tempfile.TemporaryDirectory() as out:
+            run("export", "bf16.ref.moire", "--npy", out, "--taps", "layers.1.mlp")
+            self.assertIn("model.layers.1.mlp.out.npy", os.listdir(out))
+        self.trouble(*pair("bf16"), "--taps", "layers.9.mlp", says="layers.9.mlp")
 
     def test_show_a_router_and_the_head(self):
         text = run("show", "moe.ref.moire", "fact/2/model.layers.1.mlp.gate.out").stdout.decode()

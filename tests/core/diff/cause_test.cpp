@@ -47,6 +47,7 @@ class CauseTest : public QObject
 private Q_SLOTS:
     void nothingDiffers();
     void inputs();
+    void weightsInAnotherType();
     void construction();
     void decodeOnly();
     void oneOperation();
@@ -85,6 +86,34 @@ void CauseTest::inputs()
              std::string("model.weight_digest: 0x1 in the reference, 0x2 in the target"));
     QCOMPARE(report.causeFindings[0].evidence[1],
              std::string("1 sample with another prompt, first sample s1 at token 2"));
+}
+
+void CauseTest::weightsInAnotherType()
+{
+    PlainRun reference = randomRun(1, 2, 5);
+    PlainRun target = changed(reference, queries);
+    const auto set = [&](std::string_view key, const std::string& ours, const std::string& theirs) {
+        reference.header.environment.set(key, ours);
+        target.header.environment.set(key, theirs);
+    };
+    set(trace::env::weightDigest, "0x1", "0x2");
+    set("model.weight_dtype", "fp32", "bf16");
+    const Report unknown = compared(reference, target, 1, plain());
+    QCOMPARE(unknown.alignment.remarks.front(),
+             std::string("Weights are stored as fp32 in the reference, bf16 in the target; whether "
+                         "their values are the same is not recorded"));
+    QCOMPARE(unknown.causeFindings[0].rule, std::string("inputs"));
+    set("model.weight_values", "0x3", "0x3");
+    const Report same = compared(reference, target, 1, plain());
+    QCOMPARE(same.alignment.remarks.front(),
+             std::string("The weights have the same values and are stored as fp32 in the "
+                         "reference, bf16 in the target"));
+    QVERIFY(same.causeFindings[0].rule != "inputs");
+    set("model.weight_values", "0x3", "0x4");
+    const Report other = compared(reference, target, 1, plain());
+    QCOMPARE(other.alignment.remarks.front(),
+             std::string("Weights differ: 0x1 in the reference, 0x2 in the target"));
+    QCOMPARE(other.causeFindings[0].rule, std::string("inputs"));
 }
 
 void CauseTest::construction()

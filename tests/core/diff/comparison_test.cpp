@@ -242,6 +242,16 @@ void ComparisonTest::weightsAreSaidFirst()
     QCOMPARE(report.exit, 0);
     QCOMPARE(report.environmentDifferences.size(), std::size_t{1});
     QCOMPARE(report.environmentDifferences[0].key, std::string(trace::env::weightDigest));
+
+    // What given tokens were drawn by says nothing of a run that only scores them.
+    run.header.environment.set(trace::env::sampling, std::string("temperature 0.7"));
+    target = run;
+    target.header.environment.set(trace::env::sampling, std::string("greedy"));
+    QCOMPARE(compared(run, target).environmentDifferences.size(), std::size_t{1});
+    target.header.environment.set(trace::env::replay, std::string("forced"));
+    const auto left = compared(run, target).environmentDifferences;
+    QCOMPARE(left.size(), std::size_t{1});
+    QCOMPARE(left[0].key, std::string(trace::env::replay));
 }
 
 void ComparisonTest::levelsBelowFull()

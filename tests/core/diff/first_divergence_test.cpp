@@ -137,7 +137,7 @@ void FirstDivergenceTest::swappedExpert()
         QCOMPARE(report.first.experts->layer, static_cast<std::int32_t>(router));
         QVERIFY(!report.first.bitwise && !report.first.argmax && !report.first.topK);
         QCOMPARE(report.exit, 1);
-        QVERIFY(report.verdict.find("Every tensor compared is equal. Routing changes at token ")
+        QVERIFY(report.verdict.find("Every tensor compared is equal. Routing changes at position ")
                 == 0);
     }
 }

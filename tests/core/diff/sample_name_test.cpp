@@ -60,7 +60,7 @@ void SampleNameTest::inReports()
     const Report report = compared(textRun(head + "2"), textRun(head + "3"));
     QCOMPARE(report.first.bitwise->sample, std::string("q#1"));
     QCOMPARE(measureOf(report.measures, "A8").at, std::string("q#1/0/a.out"));
-    QVERIFY(report.verdict.find("sample q#1, token 0") != std::string::npos);
+    QVERIFY(report.verdict.find("sample q#1, position 0") != std::string::npos);
 }
 
 QTEST_APPLESS_MAIN(SampleNameTest)

@@ -4,6 +4,7 @@
 #include "core/diff/tap_mapping.h"
 #include "core/diff/tap_matching.h"
 #include "core/diff/tap_names.h"
+#include "core/diff/tap_spelling.h"
 #include "tests/core/diff/compared.h"
 
 #include <QtTest>
@@ -71,6 +72,7 @@ class TapMatchingTest : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
+    void whatPeopleLeaveOut();
     void names_data();
     void names();
     void fusedProjections();
@@ -84,6 +86,23 @@ private Q_SLOTS:
     void mistakes();
     void roundTrip();
 };
+
+void TapMatchingTest::whatPeopleLeaveOut()
+{
+    const std::vector<std::string> taps{"model.layers.0.mlp.out",  "model.layers.0.down.in",
+                                        "model.layers.0.down.out", "lm_head.out",
+                                        "model.lm_head.out",       "odd"};
+    const auto exists = [&taps](const std::string& name) {
+        return std::find(taps.begin(), taps.end(), name) != taps.end();
+    };
+    QCOMPARE(spelledOut("layers.0.mlp", exists).value_or(""), taps[0]);
+    QCOMPARE(spelledOut("model.layers.0.mlp", exists).value_or(""), taps[0]);
+    QCOMPARE(spelledOut("layers.0.down.in", exists).value_or(""), taps[1]);
+    QVERIFY(!spelledOut("layers.0.down", exists)); // its input or its output?
+    QCOMPARE(spelledOut("lm_head", exists).value_or(""), taps[3]);
+    QCOMPARE(spelledOut("odd", exists).value_or(""), taps[5]);
+    QVERIFY(!spelledOut("even", exists));
+}
 
 void TapMatchingTest::names_data()
 {

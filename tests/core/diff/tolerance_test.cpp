@@ -335,9 +335,11 @@ void ToleranceTest::firstMatchDecides()
     QCOMPARE(*report.first.tolerance->element, 1U);
     QCOMPARE(report.first.tolerance->note, std::string("beyond abs<=0.125"));
     QCOMPARE(report.first.bitwise->tap, std::string("a.out"));
+    QCOMPARE(report.beyondTolerance.size(), std::size_t{1});
+    QVERIFY((report.beyondTolerance[0] == GridPlace{0, 1}));
     QVERIFY2(report.verdict.starts_with("Beyond tolerance (loose a) in 1 of 2 checks, first at "
-                                        "token 0 of sample x in b.out (beyond abs<=0.125). "
-                                        "First divergence: "),
+                                        "position 0 of sample x in b.out (beyond abs<=0.125). "
+                                        "First difference in bits: "),
              report.verdict.c_str());
 }
 
@@ -350,7 +352,8 @@ void ToleranceTest::severalCriteria()
     QCOMPARE(report.tolerance[1].failed, std::uint64_t{1});
     QCOMPARE(report.exit, 1);
     QVERIFY(compared(reference, target, 1, with({"abs<=1"}))
-                .verdict.starts_with("Within tolerance (abs<=1): 2 checks. First divergence: "));
+                .verdict.starts_with(
+                    "Within tolerance (abs<=1): 2 checks. First difference in bits: "));
 }
 
 void ToleranceTest::logitsAndRoutes()
