@@ -4,9 +4,9 @@
 #pragma once
 
 #include "core/live/run_host.h"
+#include "core/live/side_state.h"
 #include "core/wire/live_run.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,50 +21,12 @@ struct SideOptions
     std::shared_ptr<RunHost> host; ///< the daemon
     std::string run;               ///< of the daemon's runs, to attach to; empty: `request` is made
     wire::RunRequest request;
-    bool lossless = true;
-    wire::ValueChoice values;
+    bool lossless = true;         ///< else rows may be lost, and the model never waits
     std::filesystem::path record; ///< the capture to make of it; empty: a temporary one
     std::filesystem::path folder; ///< of the temporary one; empty: the system's
 };
 
-enum class SideState
-{
-    Idle,       ///< not started, or it waits for the reference's prompts
-    Connecting, ///< the daemon has not been heard of yet
-    Queued,
-    Loading,
-    Running,
-    Waiting,   ///< the model waits for a client: for us, when `waited` grows
-    Finished,  ///< all rows are here
-    Cancelled, ///< by us or somebody else
-    Failed,    ///< it could not be begun, ended in an error, or cannot be received any more
-    Lost       ///< the daemon ended before the run did
-};
-std::string_view nameOf(SideState state);
-/// No more rows will come.
-inline bool isOver(SideState state)
-{
-    return state >= SideState::Finished;
-}
-
-/// What a view shows of a side.
-struct SideStatus
-{
-    SideState state = SideState::Idle;
-    bool isFile = false;
-    std::string source; ///< file or address
-    std::string run;    ///< the daemon's name for it
-    wire::LinkState link = wire::LinkState::Connected;
-    Error trouble;              ///< of the link or the run; an empty sentence: none
-    std::uint32_t place = 0;    ///< in the daemon's queue
-    std::uint64_t rows = 0;     ///< received
-    std::uint64_t planned = 0;  ///< at most; 0 = unknown
-    std::uint64_t lostRows = 0; ///< in gaps
-    wire::StreamCount count;
-    double rowsPerSecond = 0;  ///< over about the last second
-    double bytesPerSecond = 0; ///< ditto
-    double waited = 0;         ///< seconds that the model waited for a client
-};
+class SideWorker;
 
 /// Drives one side with a thread of its own. Any thread may call.
 class LiveSide
@@ -78,12 +40,14 @@ public:
         std::function<Result<void>(wire::RunRequest& request, const std::stop_token& stop)>;
 
     LiveSide(SideOptions options, Changed changed);
-    ~LiveSide(); ///< stops receiving; a daemon's run goes on unless it was cancelled
+    ~LiveSide(); ///< stop()
 
     void setPrepare(Prepare prepare); ///< before start()
     /// Response tokens as they come, on the side's thread; before start().
     void onTokens(std::function<void(const wire::LiveRun::NewTokens&)> told);
     void start();
+    /// Ends its threads; what has come stays. A daemon's run goes on unless it was cancelled.
+    void stop();
     /// A run that was begun here is cancelled at its daemon, one that was attached to only left.
     /// Returns at once.
     void cancel();
@@ -100,8 +64,7 @@ public:
     std::string waitForRun(const std::stop_token& stop);
 
 private:
-    class State;
-    std::unique_ptr<State> m_state;
+    std::unique_ptr<SideWorker> m_state;
 };
 
 } // namespace moire::live
