@@ -194,6 +194,7 @@ Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
     alignment.summary.samples = alignment.samples.size();
     alignment.summary.rows = alignment.rows.size();
     alignment.summary.taps = alignment.taps.size();
+    alignment.summary.growing = options.growing;
     addRemarks(reference, target, alignment);
     return alignment;
 }

@@ -53,6 +53,8 @@ struct AlignmentOptions
     /// Rows of the reference to compare, by row number; null: all. A row left out so is neither
     /// compared nor missing.
     std::shared_ptr<const std::vector<bool>> rows{};
+    /// Rows may still come: what has no counterpart yet is not missing, nor is a run incomplete.
+    bool growing = false;
 };
 
 /// Samples by id and prompt whatever their order. Rows by position as long as the tokens up to and

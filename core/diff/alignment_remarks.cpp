@@ -3,6 +3,7 @@
 
 #include "core/diff/alignment_remarks.h"
 
+#include "core/diff/left_over.h"
 #include "core/diff/weight_fields.h"
 
 #include <string>
@@ -114,11 +115,13 @@ void remarkConstruction(const trace::Run& reference, const trace::Run& target, A
 void addRemarks(const trace::Run& reference, const trace::Run& target, Alignment& alignment)
 {
     AlignmentSummary& summary = alignment.summary;
-    summary.incompleteReference = !reference.complete();
-    summary.incompleteTarget = !target.complete();
+    summary.incompleteReference = !summary.growing && !reference.complete();
+    summary.incompleteTarget = !summary.growing && !target.complete();
     summary.missingReference = reference.missingRows().value_or(0);
     summary.missingTarget = target.missingRows().value_or(0);
     std::vector<std::string> first;
+    if (summary.growing)
+        first.push_back("So far " + counted(summary.rows, "row") + " of each run could be compared");
     if (summary.incompleteReference)
         first.push_back(incompleteSentence("reference", reference));
     if (summary.incompleteTarget)
