@@ -121,7 +121,8 @@ void addRemarks(const trace::Run& reference, const trace::Run& target, Alignment
     summary.missingTarget = target.missingRows().value_or(0);
     std::vector<std::string> first;
     if (summary.growing)
-        first.push_back("So far " + counted(summary.rows, "row") + " of each run could be compared");
+        first.push_back("So far " + counted(summary.rows, "row")
+                        + " of each run could be compared");
     if (summary.incompleteReference)
         first.push_back(incompleteSentence("reference", reference));
     if (summary.incompleteTarget)

@@ -97,7 +97,7 @@ struct AlignmentSummary
     std::uint64_t missingReference = 0,
                   missingTarget = 0; ///< of incomplete captures, as far as known
     bool incompleteReference = false, incompleteTarget = false;
-    bool growing = false; ///< AlignmentOptions::growing
+    bool growing = false;                   ///< AlignmentOptions::growing
     std::uint64_t tokenisedDifferently = 0; ///< samples aligned by bytes of text, not by ids
     std::vector<std::string> remarks; ///< sentences: construction differs, weights differ, …
 };
