@@ -46,7 +46,8 @@ int main(int argc, char** argv)
     if (const int* status = std::get_if<int>(&parsed))
         return *status;
     const auto& options = std::get<gui::Options>(parsed);
-    if (!options.screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    const bool draws = !options.screenshot.isEmpty();
+    if (draws && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     if (!hasDisplay())
         return gui::reportTrouble({Errc::Unsupported,
@@ -63,18 +64,20 @@ int main(int argc, char** argv)
     gui::MainWindow window(options.theme);
     std::optional<gui::Screenshot> screenshot;
     window.resize(options.size);
-    if (options.screenshot.isEmpty())
+    if (!draws)
         window.rememberSettings();
     else
-        screenshot.emplace(window, options.screenshot);
+        screenshot.emplace(window, options.screenshot, options.liveScreenshot);
     if (options.hasSize)
         window.resize(options.size);
     if (!options.view.isEmpty())
         window.showTab(options.view);
     window.judgeBy(options.judging);
-    if (!options.paths.isEmpty())
+    if (options.live)
+        window.openLive(*options.live);
+    else if (!options.paths.isEmpty())
         window.openRuns(options.paths, options.site);
-    else if (options.screenshot.isEmpty())
+    else if (!draws)
         window.resumeSession();
     window.show();
     return QApplication::exec();

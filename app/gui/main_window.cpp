@@ -68,6 +68,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     , m_statusRight(new QLabel)
     , m_exports(new Exports(*this))
     , m_opener(new Opener(this))
+    , m_live(new LiveControl(m_look, *this))
 {
     setWindowTitle(QStringLiteral("Moire"));
     setWindowIcon(m_look.icon(QStringLiteral("moire")));
@@ -85,6 +86,7 @@ MainWindow::MainWindow(std::optional<ThemeKind> theme, QWidget* parent)
     wireActions();
     wireSteps();
     wireViews();
+    wireLive();
     applyTheme();
     m_actions
         ->at(theme ? (*theme == ThemeKind::Dark ? Command::ThemeDark : Command::ThemeLight)
@@ -110,6 +112,7 @@ void MainWindow::makePages()
                        "one; ./moire.sh demo makes a pair."));
     m_start->setPicture(windowIcon().pixmap(64));
     m_start->addAction(m_actions->at(Command::Open), true);
+    m_start->addAction(m_actions->at(Command::Live), false);
     m_failed->addAction(m_actions->at(Command::Open), true);
     m_failed->addAction(m_actions->at(Command::Reload), false);
 }
@@ -162,6 +165,7 @@ void MainWindow::openRuns(const RunPaths& paths, const QString& site)
     m_site = site;
     m_exports->protect(paths);
     m_trouble.reset();
+    m_live->close();
     showLoading();
     m_opener->start(paths, m_judging);
 }
@@ -240,11 +244,17 @@ void MainWindow::showCompared(const ComparedPointer& compared)
 void MainWindow::showMeasured(const ComparedPointer& compared)
 {
     m_comparison->refine(compared);
-    m_actions->setSteppable(hasDivergence(*compared));
     m_actions->setSized(compared->bytes > 0);
-    m_actions->at(Command::FirstBeyond)->setEnabled(compared->report.first.tolerance.has_value());
+    offerSteps(*compared);
     m_statusLeft->setText(workDone(*compared));
     m_statusRight->setText(workLeft(*compared));
+}
+
+void MainWindow::offerSteps(const Compared& compared)
+{
+    m_actions->setSteppable(hasDivergence(compared));
+    m_actions->setTolerance(shown(base::visibleText(compared.report.toleranceProfile)));
+    m_actions->at(Command::FirstBeyond)->setEnabled(compared.report.first.tolerance.has_value());
 }
 
 bool MainWindow::isUsable() const
@@ -259,7 +269,8 @@ bool MainWindow::showTab(const QString& name)
 
 bool MainWindow::isSettled() const
 {
-    return !m_opener->isPending() && !m_exports->isPending() && m_comparison->isSettled();
+    return !m_opener->isPending() && !m_live->isRunning() && !m_exports->isPending()
+           && m_comparison->isSettled();
 }
 
 void MainWindow::rememberSettings()
@@ -268,6 +279,7 @@ void MainWindow::rememberSettings()
     restoreGeometry(session.geometry);
     m_comparison->restoreLayoutState(session.layout);
     m_actions->at(Command::Overview)->setChecked(session.overview);
+    m_live->rememberPlan();
     m_recent = std::make_unique<RecentRuns>();
     m_recent->attachTo(m_actions->recentMenu());
     connect(m_recent.get(), &RecentRuns::chosen, this,

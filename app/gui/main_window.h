@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/gui/exports.h"
+#include "app/gui/live_control.h"
 #include "app/gui/opener.h"
 #include "app/gui/window_actions.h"
 #include "widgets/dialogs/recent_runs.h"
@@ -42,6 +43,14 @@ public:
     /// What measures are judged by from the next opening on.
     void judgeBy(const widgets::Judging& judging);
     bool showTab(const QString& name);
+    /// Compares two runs while they are made.
+    void openLive(const widgets::LivePlan& plan);
+    /// Of the live comparison: the share of the planned rows that are compared, 0 … 1.
+    double liveShare() const;
+    /// Why a daemon of it has not been reached so far; none: all have, or nothing is known yet.
+    std::optional<Error> liveUnreached() const;
+    /// Its verdict so far; "" when there is none.
+    std::string liveVerdict() const;
     /// Recent files, geometry and session are kept in the user's settings from now on.
     void rememberSettings();
     /// Opens what was open when the window was closed the last time, where it is still there.
@@ -63,6 +72,11 @@ protected:
 private:
     void wireActions();
     void wireSteps();
+    void wireLive();
+    void showLive(widgets::LiveSession* session);
+    void showLiveStart(const widgets::ComparedPointer& compared);
+    void showLiveTrouble(const Error& error);
+    void showLiveStatus();
     void wireViews();
     void blinkOnce();
     void saveSession() const;
@@ -74,6 +88,8 @@ private:
     void showFailure(const Error& error);
     void showCompared(const widgets::ComparedPointer& compared);
     void showMeasured(const widgets::ComparedPointer& compared);
+    /// What of the actions depends on the report.
+    void offerSteps(const widgets::Compared& compared);
     /// Opens the same files again; the cursor stays.
     void reopen(const widgets::RunPaths& paths);
     void goToTolerance();
@@ -106,6 +122,7 @@ private:
     std::optional<Error> m_trouble;
     Exports* m_exports;
     Opener* m_opener;
+    LiveControl* m_live;
 };
 
 } // namespace moire::gui

@@ -28,6 +28,10 @@ void MainWindow::wireActions()
         connect(m_actions->at(command), &QAction::triggered, this, act);
     };
     on(Command::Open, [this] { askForFiles(); });
+    on(Command::Live, [this] {
+        m_live->setJudging(m_judging);
+        m_live->ask();
+    });
     on(Command::Reload, [this] { reopen(m_paths); });
     on(Command::Swap, [this] {
         m_judging.repeat.clear(); // it is one of the run that is no reference any more
@@ -85,6 +89,7 @@ void MainWindow::judgeBy(const Judging& judging)
 {
     m_judging = judging;
     m_actions->showProfile(judging.tolerance);
+    m_actions->showCriteria(judging.criteria.join(QStringLiteral(", ")));
 }
 
 void MainWindow::askForProfile()
@@ -93,8 +98,7 @@ void MainWindow::askForProfile()
                                    QStringLiteral("Profiles (*.toml *.json);;All files (*)"));
     dialog->setFileMode(QFileDialog::ExistingFile);
     connect(dialog, &QFileDialog::fileSelected, m_actions, &WindowActions::profileChosen);
-    connect(dialog, &QDialog::rejected, this,
-            [this] { m_actions->showProfile(m_judging.tolerance); });
+    connect(dialog, &QDialog::rejected, this, [this] { judgeBy(Judging(m_judging)); });
     openDialog(dialog);
 }
 

@@ -4,6 +4,7 @@
 #include "app/gui/options.h"
 
 #include "app/gui/drawing.h"
+#include "app/gui/live_options.h"
 #include "app/terminal/arguments.h"
 #include "app/terminal/terminal.h"
 #include "core/diff/shipped_profiles.h"
@@ -43,21 +44,21 @@ struct RawOptions
 {
     std::vector<std::string> files;
     std::string site, view, theme, size, screenshot, tolerance, repeat;
+    std::vector<std::string> criteria;
+    LiveArguments live;
 };
 
 /// A mistake in them is told before anything is opened.
 Result<void> checkJudging(const Options& options)
 {
     const widgets::Judging& judging = options.judging;
-    if (options.paths.isEmpty() && !judging.isEmpty())
+    if (options.paths.isEmpty() && !options.live && !judging.isEmpty())
         return Error{Errc::Invalid,
-                     "--tolerance and --repeat need two captures",
+                     "--tolerance, --criterion and --repeat need two captures",
                      {},
                      "Name them: moire REF TARGET"};
-    if (judging.tolerance.isEmpty())
-        return {};
-    const auto profile = diff::findTolerance(judging.tolerance.toStdString());
-    return profile ? Result<void>() : profile.error();
+    const auto tolerance = widgets::toleranceOf(judging);
+    return tolerance ? Result<void>() : tolerance.error();
 }
 
 Result<Options> checked(const RawOptions& raw)
@@ -65,7 +66,18 @@ Result<Options> checked(const RawOptions& raw)
     Options options;
     options.site = QString::fromStdString(raw.site);
     options.screenshot = QString::fromStdString(raw.screenshot);
-    if (raw.files.size() == 1 && raw.files[0].starts_with("moire:")) {
+    auto live = livePlanOf(raw.live, raw.files);
+    if (!live)
+        return live.error();
+    options.live = std::move(*live);
+    options.liveScreenshot = QString::fromStdString(raw.live.picture);
+    if (options.live) {
+        if (!raw.repeat.empty())
+            return Error{Errc::Invalid,
+                         "a live comparison has no repeat",
+                         {},
+                         "Leave --repeat away, or compare the two captures afterwards"};
+    } else if (raw.files.size() == 1 && raw.files[0].starts_with("moire:")) {
         const auto link = widgets::parseLink(QString::fromStdString(raw.files[0]));
         if (!link)
             return link.error();
@@ -95,10 +107,13 @@ Result<Options> checked(const RawOptions& raw)
         options.size = *size;
         options.hasSize = true;
     }
-    if (!raw.screenshot.empty())
-        if (auto named = checkPictureName(options.screenshot); !named)
-            return named.error();
+    for (const QString& picture : {options.screenshot, options.liveScreenshot})
+        if (!picture.isEmpty())
+            if (auto named = checkPictureName(picture); !named)
+                return named.error();
     options.judging = {QString::fromStdString(raw.tolerance), QString::fromStdString(raw.repeat)};
+    for (const std::string& criterion : raw.criteria)
+        options.judging.criteria.append(QString::fromStdString(criterion));
     if (auto usable = checkJudging(options); !usable)
         return usable.error();
     for (const QString& capture :
@@ -134,19 +149,25 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
         .add_option("--goto", raw.site,
                     "Start at this site: sample/position/tap (default: the first divergence)")
         ->type_name("SITE");
+    auto* tolerance = arguments
+                          .add_option("--tolerance", raw.tolerance,
+                                      "Judge by a shipped profile (" + diff::shippedProfileNames()
+                                          + "), or by the one in this file (TOML or JSON)")
+                          ->type_name("PROFILE");
     arguments
-        .add_option("--tolerance", raw.tolerance,
-                    "Judge by a shipped profile (" + diff::shippedProfileNames()
-                        + "), or by the one in this file (TOML or JSON)")
-        ->type_name("PROFILE");
+        .add_option("--criterion", raw.criteria,
+                    "Judge by this, such as 'ulp<=2' or 'kl<=1e-3'; may be repeated")
+        ->type_name("CRITERION")
+        ->allow_extra_args(false)
+        ->excludes(tolerance);
     arguments
         .add_option("--repeat", raw.repeat,
                     "A repeat of the reference, which gives the noise floor")
         ->type_name("REF2");
     arguments
-        .add_option(
-            "--view", raw.view,
-            "Tab to show: logits, top-k or routing (default: top-k; the site in a low window)")
+        .add_option("--view", raw.view,
+                    "Tab to show: logits, top-k, routing or live (default: top-k; the site in a "
+                    "low window)")
         ->type_name("NAME");
     arguments.add_option("--theme", raw.theme, "light or dark (default: as the desktop)")
         ->type_name("NAME");
@@ -159,11 +180,13 @@ std::variant<Options, int> parseOptions(int argc, char** argv)
         .add_option("--screenshot", raw.screenshot,
                     "Write a picture of the window (.png, .pdf or .svg) and exit")
         ->type_name("FILE");
+    addLiveOptions(arguments, raw.live);
     arguments.set_version_flag("--version", std::string("moire ") + MOIRE_VERSION);
     arguments.footer("Examples:\n"
                      "  moire h100.moire mi300x.moire\n"
                      "  moire h100.moire mi300x.moire --goto fact/37/lm_head.out\n"
-                     "  moire h100.moire mi300x.moire --theme dark --screenshot window.png");
+                     "  moire h100.moire mi300x.moire --theme dark --screenshot window.png\n"
+                     "  moire --live gpu1:7431 gpu2:7431 --model olmoe --text 'Once upon a time'");
     if (const auto status = app::parseArguments(arguments, argc, argv))
         return *status;
     Result<Options> options = checked(raw);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "widgets/models/live_plan.h"
 #include "widgets/models/open_runs.h"
 #include "widgets/plot/look.h"
 
@@ -28,6 +29,8 @@ struct Options
     QSize size{1280, 800};
     bool hasSize = false;
     QString screenshot;
+    std::optional<widgets::LivePlan> live;
+    QString liveScreenshot; ///< when half of its rows are compared
 };
 
 /// The options, or the exit status of a program that has already said what there is to say

@@ -5,6 +5,7 @@
 
 #include "core/report/number.h"
 
+#include <QLocale>
 #include <QStringList>
 
 namespace moire::gui {
@@ -40,7 +41,7 @@ QString workLeft(const widgets::Compared& compared)
     QStringList parts;
     const auto apart = alignment.rowsNotComparableReference + alignment.rowsNotComparableTarget;
     if (apart > 0)
-        parts.append(QStringLiteral("%1 rows not comparable (behind a split)").arg(counted(apart)));
+        parts.append(QStringLiteral("%1 rows not comparable").arg(counted(apart)));
     if (alignment.incompleteReference)
         parts.append(QStringLiteral("reference incomplete"));
     if (alignment.incompleteTarget)
@@ -48,6 +49,31 @@ QString workLeft(const widgets::Compared& compared)
     parts.append(compared.gaps == 0 ? QStringLiteral("gaps: none")
                                     : QStringLiteral("gaps: %1").arg(counted(compared.gaps)));
     return parts.join(separator);
+}
+
+QString liveWork(const widgets::LiveSession& session, const live::SideStatus& reference,
+                 const live::SideStatus& target)
+{
+    const auto size = [](double bytes) {
+        return QLocale::c().formattedDataSize(static_cast<qint64>(bytes), 1,
+                                              QLocale::DataSizeSIFormat);
+    };
+    QStringList parts{QStringLiteral("%1 rows compared").arg(counted(session.rowsCompared()))};
+    if (!session.isOver()) {
+        parts.append(
+            QStringLiteral("%1/s").arg(size(reference.bytesPerSecond + target.bytesPerSecond)));
+        const auto waiting = reference.count.waiting + target.count.waiting;
+        parts.append(QStringLiteral("queue %1").arg(size(static_cast<double>(waiting))));
+    }
+    parts.append(QStringLiteral("%1 s").arg(session.seconds(), 0, 'f', 1));
+    return parts.join(separator);
+}
+
+QString liveLosses(const live::SideStatus& reference, const live::SideStatus& target)
+{
+    const auto lost = reference.lostRows + target.lostRows;
+    return lost == 0 ? QStringLiteral("gaps: none")
+                     : QStringLiteral("gaps: %1 rows").arg(counted(lost));
 }
 
 } // namespace moire::gui

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
+#include <QStandardItemModel>
 #include <QToolBar>
 #include <QToolButton>
 
@@ -39,6 +40,8 @@ struct Description
 
 constexpr std::array descriptions{
     Description{Command::Open, "&File", "&Open…", "Ctrl+O", "Open two captures", "open", false},
+    Description{Command::Live, "&File", "Capture &live…", "Ctrl+Shift+O",
+                "Compare runs of two daemons while they are made", "", false},
     Description{Command::Recent, "&File", "Open &recent", "", "Captures compared before", "",
                 false},
     Description{Command::Reload, "&File", "&Reload", "F5", "Read both files again", "", true},
@@ -70,7 +73,7 @@ constexpr std::array descriptions{
                 true},
     Description{Command::ZoomOut, "&View", "Zoom &out", "Ctrl+-", "Shrink the heat map", "", true},
     Description{Command::NextTab, "&View", "Next &tab", "Ctrl+Tab",
-                "Logits, Top-K, Routing in turn", "", true},
+                "Logits, Top-K, Routing, Live in turn", "", true},
     Description{Command::Overview, "&View", "&Overview of all tokens", "F9",
                 "The line of all samples' tokens above the strips", "", false},
     Description{Command::ShowDifference, "&View", "&Difference", "1",
@@ -100,6 +103,7 @@ constexpr std::array descriptions{
     Description{Command::About, "&Help", "&About Moire…", "", "Version and licence", "", false},
 };
 
+constexpr const char* criterionTip = "What counts as a divergence when stepping";
 constexpr const char* measureTip = "What the strips and the heat map are coloured by";
 
 bool beginsGroup(Command command)
@@ -127,7 +131,7 @@ WindowActions::WindowActions(QMainWindow& window, const Look& look)
     : QObject(&window)
     , m_look(look)
     , m_measure(makeChooser(allHeatMeasures, measureTip))
-    , m_criterion(makeChooser(allCriteria, "What counts as a divergence when stepping"))
+    , m_criterion(makeChooser(allCriteria, criterionTip))
 {
     m_measure->setAccessibleName(QStringLiteral("Colour by"));
     m_criterion->setAccessibleName(QStringLiteral("Criterion"));
@@ -144,6 +148,7 @@ WindowActions::WindowActions(QMainWindow& window, const Look& look)
     connect(&look, &Look::changed, this, &WindowActions::restyle);
     restyle();
     setComparing(false);
+    setTolerance({});
 }
 
 void WindowActions::makeMenus(QMainWindow& window)
@@ -217,9 +222,36 @@ void WindowActions::fillProfiles()
                 [this, name] { Q_EMIT profileChosen(name); });
     }
     m_judge->addSeparator();
-    connect(add(QStringLiteral("Profile in a &file…"), QStringLiteral("/")), &QAction::triggered,
-            this, &WindowActions::profileFileWanted);
+    m_profileFile = add(QStringLiteral("Profile in a &file…"), QStringLiteral("/"));
+    connect(m_profileFile, &QAction::triggered, this, &WindowActions::profileFileWanted);
+    m_criteria = add({}, QStringLiteral("?"));
+    m_criteria->setVisible(false);
     showProfile({});
+}
+
+void WindowActions::showCriteria(const QString& criteria)
+{
+    m_criteria->setVisible(!criteria.isEmpty());
+    m_criteria->setText(criteria);
+    if (!criteria.isEmpty())
+        m_criteria->setChecked(true);
+}
+
+void WindowActions::setTolerance(const QString& name)
+{
+    const auto at = std::find(allCriteria.begin(), allCriteria.end(), Criterion::Tolerance);
+    const auto place = static_cast<int>(at - allCriteria.begin());
+    auto* items = qobject_cast<QStandardItemModel*>(m_criterion->model());
+    items->item(place)->setEnabled(!name.isEmpty());
+    m_criterion->setToolTip(
+        QString::fromUtf8(criterionTip)
+        + (name.isEmpty() ? QString() : QStringLiteral("; tolerance: %1").arg(name)));
+    const bool chosen = m_criterion->currentIndex() == place;
+    if (!name.isEmpty() && name != m_tolerance)
+        m_criterion->setCurrentIndex(place);
+    else if (name.isEmpty() && chosen)
+        m_criterion->setCurrentIndex(0); // bits
+    m_tolerance = name;
 }
 
 void WindowActions::showProfile(const QString& profile)
@@ -228,7 +260,7 @@ void WindowActions::showProfile(const QString& profile)
     const auto found = std::find_if(all.begin(), all.end(), [&profile](const QAction* action) {
         return action->data().toString() == profile;
     });
-    (found == all.end() ? all.last() : *found)->setChecked(true); // else it is a file's
+    (found == all.end() ? m_profileFile : *found)->setChecked(true);
 }
 
 QList<QAction*> WindowActions::shownActions() const

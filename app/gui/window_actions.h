@@ -23,6 +23,7 @@ namespace moire::gui {
 enum class Command
 {
     Open,
+    Live,
     Recent, ///< a submenu
     Reload,
     Swap,
@@ -78,6 +79,11 @@ public:
     void setSized(bool sized);
     /// Marks the profile that the comparison is judged by; empty: bits alone.
     void showProfile(const QString& profile);
+    /// Likewise criteria that were given at the start; empty: none.
+    void showCriteria(const QString& criteria);
+    /// The tolerance that the verdict on show used, by name; empty: none. A new one becomes what
+    /// one steps by.
+    void setTolerance(const QString& name);
 
 Q_SIGNALS:
     void measureChosen(moire::widgets::HeatMeasure measure);
@@ -99,6 +105,9 @@ private:
     QMenu* m_recent = nullptr;
     QMenu* m_judge = nullptr;
     QActionGroup* m_profiles = nullptr;
+    QAction* m_profileFile = nullptr;
+    QAction* m_criteria = nullptr; ///< those of the command line
+    QString m_tolerance;
     QComboBox* m_measure;
     QComboBox* m_criterion;
 };

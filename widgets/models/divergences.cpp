@@ -75,6 +75,8 @@ QString nameOf(Criterion criterion)
     switch (criterion) {
     case Criterion::Bits:
         return QStringLiteral("bits");
+    case Criterion::Tolerance:
+        return QStringLiteral("tolerance");
     case Criterion::TopOne:
         return QStringLiteral("top-1 token");
     case Criterion::TopFive:
@@ -91,6 +93,8 @@ Divergences::Divergences(const diff::Report& report)
         return m_places[static_cast<std::size_t>(criterion)];
     };
     at(Criterion::Bits) = differingBits(report);
+    for (const diff::GridPlace& place : report.beyondTolerance)
+        at(Criterion::Tolerance).push_back({place.row, place.tap});
     at(Criterion::TopOne) = differingLogits(report, [](const diff::LogitsRow& row) {
         return row.referenceTop >= 0 && row.targetTop >= 0 && row.referenceTop != row.targetTop;
     });

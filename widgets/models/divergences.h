@@ -17,13 +17,14 @@ namespace moire::widgets {
 /// What counts as a divergence when one steps from one to the next.
 enum class Criterion
 {
-    Bits,    ///< a tap whose bits differ while those of the tap before it, at the same row, do not
-    TopOne,  ///< the best token differs
-    TopFive, ///< the set of the five best tokens differs
-    Experts, ///< a MoE layer's expert set differs
+    Bits, ///< a tap whose bits differ while those of the tap before it, at the same row, do not
+    Tolerance, ///< likewise a tap that is beyond the tolerance in force
+    TopOne,    ///< the best token differs
+    TopFive,   ///< the set of the five best tokens differs
+    Experts,   ///< a MoE layer's expert set differs
 };
-inline constexpr std::array allCriteria{Criterion::Bits, Criterion::TopOne, Criterion::TopFive,
-                                        Criterion::Experts};
+inline constexpr std::array allCriteria{Criterion::Bits, Criterion::Tolerance, Criterion::TopOne,
+                                        Criterion::TopFive, Criterion::Experts};
 QString nameOf(Criterion criterion);
 
 /// A row pair and a tap pair of a report.

@@ -4,6 +4,7 @@
 #include "widgets/models/environment_model.h"
 
 #include "core/base/text.h"
+#include "core/diff/report_parts.h"
 
 #include <algorithm>
 
@@ -22,15 +23,20 @@ void EnvironmentModel::setReport(const diff::Report& report)
 {
     beginResetModel();
     m_entries.clear();
-    const auto add = [this, &report](const std::string& key) {
+    const auto differences =
+        diff::environmentDifferences(report.reference.environment, report.target.environment);
+    const auto add = [&](const std::string& key) {
         const QString name = shown(key);
         if (std::any_of(m_entries.begin(), m_entries.end(),
                         [&name](const Entry& entry) { return entry.key == name; }))
             return;
         const std::string reference = report.reference.environment.text(key);
         const std::string target = report.target.environment.text(key);
-        m_entries.push_back({name, shown(reference), shown(target),
-                             reference != target && !trace::isIncidental(key)});
+        const bool differs = std::any_of(differences.begin(), differences.end(),
+                                         [&key](const diff::EnvironmentDifference& difference) {
+                                             return difference.key == key;
+                                         });
+        m_entries.push_back({name, shown(reference), shown(target), differs});
     };
     for (const auto& [key, value] : report.reference.environment.fields())
         add(key);

@@ -59,12 +59,10 @@ Result<diff::ComparisonOptions> optionsOf(const trace::RunPointer& reference,
                                           std::stop_token stop, base::Progress& progress)
 {
     diff::ComparisonOptions options;
-    if (!judging.tolerance.isEmpty()) {
-        auto tolerance = diff::findTolerance(judging.tolerance.toStdString());
-        if (!tolerance)
-            return tolerance.error();
-        options.tolerance = std::make_shared<const diff::Tolerance>(std::move(*tolerance));
-    }
+    auto tolerance = toleranceOf(judging);
+    if (!tolerance)
+        return tolerance.error();
+    options.tolerance = std::move(*tolerance);
     if (!judging.repeat.isEmpty()) {
         auto floor = floorOf(reference, target, judging.repeat, stop, progress);
         if (!floor)
@@ -75,6 +73,26 @@ Result<diff::ComparisonOptions> optionsOf(const trace::RunPointer& reference,
 }
 
 } // namespace
+
+Result<std::shared_ptr<const diff::Tolerance>> toleranceOf(const Judging& judging)
+{
+    if (!judging.tolerance.isEmpty()) {
+        auto tolerance = diff::findTolerance(judging.tolerance.toStdString());
+        if (!tolerance)
+            return tolerance.error();
+        return std::make_shared<const diff::Tolerance>(std::move(*tolerance));
+    }
+    std::vector<diff::Criterion> criteria;
+    for (const QString& text : judging.criteria) {
+        auto criterion = diff::parseCriterion(text.toStdString());
+        if (!criterion)
+            return criterion.error();
+        criteria.push_back(std::move(*criterion));
+    }
+    if (criteria.empty())
+        return std::shared_ptr<const diff::Tolerance>();
+    return std::make_shared<const diff::Tolerance>(diff::Tolerance::everywhere(criteria));
+}
 
 Result<ComparedPointer> openRuns(const RunPaths& paths, std::stop_token stop,
                                  base::Progress& progress)

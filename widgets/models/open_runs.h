@@ -4,10 +4,13 @@
 #pragma once
 
 #include "core/base/progress.h"
+#include "core/diff/tolerance.h"
 #include "widgets/models/compared.h"
 
 #include <QString>
+#include <QStringList>
 
+#include <memory>
 #include <stop_token>
 
 namespace moire::widgets {
@@ -25,8 +28,12 @@ struct Judging
 {
     QString tolerance; ///< a shipped profile or a file with one; empty: bits alone
     QString repeat;    ///< a second capture of the reference's configuration, for the noise floor
-    bool isEmpty() const { return tolerance.isEmpty() && repeat.isEmpty(); }
+    QStringList criteria{}; ///< in place of a profile: of every tap that they can speak of
+    bool isEmpty() const { return tolerance.isEmpty() && repeat.isEmpty() && criteria.isEmpty(); }
 };
+/// The tolerance that is named, or made of the criteria; null without either. Errors: what is wrong
+/// with it.
+Result<std::shared_ptr<const diff::Tolerance>> toleranceOf(const Judging& judging);
 
 /// Opens both captures and finds from digests, tokens and top-K tables where they differ: quick,
 /// whatever the files' size, and not yet measured. Never in the GUI thread. Errors: what the reader

@@ -23,9 +23,9 @@ QString summaryOf(const SampleEntry& entry, const diff::SampleReport& report)
     if (report.split)
         return QStringLiteral("texts part at token %1").arg(*report.split);
     if (report.firstArgmax)
-        return QStringLiteral("top-1 flips at token %1").arg(*report.firstArgmax);
+        return QStringLiteral("top-1 flips at position %1").arg(*report.firstArgmax);
     if (report.firstBitwise)
-        return QStringLiteral("bits differ from token %1").arg(*report.firstBitwise);
+        return QStringLiteral("bits differ from position %1").arg(*report.firstBitwise);
     return QStringLiteral("bitwise equal");
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/diff/inspect.h"
 #include "core/diff/sample_name.h"
+#include "core/diff/tap_spelling.h"
 
 #include <QUrl>
 #include <QUrlQuery>
@@ -19,13 +20,15 @@ std::optional<std::size_t> findTapPair(const Compared& compared, const QString& 
 {
     const std::string wanted = name.toStdString();
     const auto& taps = compared.report.taps;
-    for (std::size_t tap = 0; tap < taps.size(); ++tap)
-        if (taps[tap].name == wanted)
-            return tap;
-    for (std::size_t tap = 0; tap < taps.size(); ++tap)
-        if (taps[tap].name.ends_with(wanted))
-            return tap;
-    return std::nullopt;
+    const auto whole = diff::spelledOut(wanted, [&taps](const std::string& known) {
+        return std::any_of(taps.begin(), taps.end(),
+                           [&known](const diff::TapReport& tap) { return tap.name == known; });
+    });
+    const auto found = std::find_if(taps.begin(), taps.end(), [&](const diff::TapReport& tap) {
+        return whole ? tap.name == *whole : tap.name.ends_with(wanted);
+    });
+    return found == taps.end() ? std::nullopt
+                               : std::optional(static_cast<std::size_t>(found - taps.begin()));
 }
 
 /// A place that does not exist, and one that does.
@@ -54,14 +57,14 @@ Error noSample(const Compared& compared, const QString& text)
                   QStringLiteral("its samples are %1; ").arg(names.join(QStringLiteral(", "))));
 }
 
-Error noToken(const Compared& compared, std::size_t sample, const QString& text)
+Error noPosition(const Compared& compared, std::size_t sample, const QString& text)
 {
     if (sample >= compared.samples.size() || compared.samples[sample].columns() == 0)
-        return noSuch(compared, QStringLiteral("token"), text, {});
+        return noSuch(compared, QStringLiteral("position"), text, {});
     const SampleEntry& entry = compared.samples[sample];
     return noSuch(
-        compared, QStringLiteral("token"), text,
-        QStringLiteral("sample %1 has tokens 0 to %2; ").arg(entry.id).arg(entry.columns() - 1));
+        compared, QStringLiteral("position"), text,
+        QStringLiteral("sample %1 has positions 0 to %2; ").arg(entry.id).arg(entry.columns() - 1));
 }
 
 } // namespace
@@ -85,7 +88,7 @@ Result<Place> findPlace(const Compared& compared, const QString& text, const Pla
     if (isNumber) {
         if (from.sample >= compared.samples.size()
             || position >= compared.samples[from.sample].columns())
-            return noToken(compared, from.sample, trimmed);
+            return noPosition(compared, from.sample, trimmed);
         return Place{from.sample, position, from.tap};
     }
     if (!trimmed.contains('/')) {
@@ -102,7 +105,7 @@ Result<Place> findPlace(const Compared& compared, const QString& text, const Pla
         if (compared.samples[sample].reference != named)
             continue;
         if (site->position >= compared.samples[sample].columns())
-            return noToken(compared, sample, QString::number(site->position));
+            return noPosition(compared, sample, QString::number(site->position));
         const auto tap = findTapPair(compared, QString::fromStdString(site->tap));
         if (!tap)
             return noSuch(compared, QStringLiteral("tap"), QString::fromStdString(site->tap), {});

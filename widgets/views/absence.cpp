@@ -12,8 +12,8 @@ std::optional<Absence> absenceOfRow(const Cursor& cursor)
         return std::nullopt;
     if (sample->emptyCell(cursor.place().column) != cell::notComparable)
         return Absence{QStringLiteral("Not recorded"),
-                       QStringLiteral("No pass of the model was recorded at this token."),
-                       QStringLiteral("Choose a token whose column is not hatched.")};
+                       QStringLiteral("No pass of the model was recorded at this position."),
+                       QStringLiteral("Choose a position whose column is not hatched.")};
     return Absence{
         QStringLiteral("Not comparable"),
         QStringLiteral("The texts part at token %1; behind it the two runs see different tokens.")

@@ -55,13 +55,15 @@ QToolButton* makeOrderButton(SampleModel& model)
 
 SitePlace firstPlace(const Compared& compared)
 {
+    const auto beyond = compared.divergences.first(Criterion::Tolerance);
     const auto first = compared.divergences.first(Criterion::Bits);
-    return first.value_or(SitePlace{});
+    return beyond ? *beyond : first.value_or(SitePlace{});
 }
 
 QStringList ComparisonView::tabNames()
 {
-    return {QStringLiteral("logits"), QStringLiteral("top-k"), QStringLiteral("routing")};
+    return {QStringLiteral("logits"), QStringLiteral("top-k"), QStringLiteral("routing"),
+            QStringLiteral("live")};
 }
 
 ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent)
@@ -77,6 +79,7 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     , m_strips(new TokenStrips(look, cursor, m_source))
     , m_heatMap(new HeatMapView(look, cursor, m_source))
     , m_inspector(new Inspector(look, cursor, m_details))
+    , m_live(new LiveView(look))
     , m_tabs(new QTabWidget)
     , m_overview(new OverviewBar(look, cursor, m_source))
 {
@@ -90,6 +93,8 @@ ComparisonView::ComparisonView(const Look& look, Cursor& cursor, QWidget* parent
     m_tabs->addTab(new LogitsView(look, cursor, m_details), QStringLiteral("Logits"));
     m_tabs->addTab(new TopKView(look, cursor, m_details), QStringLiteral("Top-K"));
     m_tabs->addTab(new RoutingView(look, cursor, m_details), QStringLiteral("Routing"));
+    m_tabs->addTab(m_live, QStringLiteral("Live"));
+    m_tabs->setTabVisible(m_tabs->indexOf(m_live), false);
     m_tabsPanel = new TabPanel(look, m_tabs);
     selectTab(QStringLiteral("top-k"));
     connect(m_tabs, &QTabWidget::currentChanged, this, [this](int index) {
@@ -207,7 +212,7 @@ void ComparisonView::restoreLayoutState(const QVariantMap& state)
         m_rows->restoreState(m_rowsState);
     }
     const QString tab = state.value(QStringLiteral("tab")).toString();
-    if (!tabNames().contains(tab))
+    if (!tabNames().contains(tab) || tab == QStringLiteral("live")) // its runs are gone
         return;
     if (state.value(QStringLiteral("site")).toBool())
         m_tab = tab;
@@ -221,9 +226,11 @@ void ComparisonView::refine(ComparedPointer compared)
     const SitePlace first = firstPlace(*compared);
     const bool untouched = m_cursor.sitePlace() == m_opening;
     m_cursor.refine(std::move(compared));
-    // Between unlike dtypes only the values tell what differs first.
-    if (untouched && first != m_opening)
-        m_cursor.moveTo(first);
+    // Between unlike dtypes only the values tell what differs first; and more rows may show it.
+    if (!untouched)
+        return;
+    m_opening = first;
+    m_cursor.moveTo(first);
 }
 
 void ComparisonView::setCompared(ComparedPointer compared)
@@ -232,6 +239,15 @@ void ComparisonView::setCompared(ComparedPointer compared)
     m_opening = firstPlace(*compared);
     m_cursor.setCompared(std::move(compared));
     m_cursor.moveTo(m_opening);
+}
+
+void ComparisonView::setLive(LiveSession* session)
+{
+    m_live->setSession(session);
+    if (session != nullptr)
+        showTab(QStringLiteral("live"));
+    else
+        m_tabs->setTabVisible(m_tabs->indexOf(m_live), false);
 }
 
 bool ComparisonView::showTab(const QString& name)
@@ -252,12 +268,15 @@ void ComparisonView::selectTab(const QString& name)
 {
     m_tab = name;
     m_tabs->setTabEnabled(tabIndex(name), true);
+    m_tabs->setTabVisible(tabIndex(name), true);
     m_tabs->setCurrentIndex(tabIndex(name));
 }
 
 void ComparisonView::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
+    constexpr int lowHeight = 800; // without the menus and bars of a window 900 high
+    m_verdict->setLow(height() < lowHeight);
     if (const bool compact = height() < roomyHeight; compact != m_compact)
         arrange(compact);
 }
@@ -301,7 +320,8 @@ void ComparisonView::showNextTab()
     int next = m_tabs->currentIndex();
     do
         next = (next + 1) % m_tabs->count();
-    while (!m_tabs->isTabEnabled(next) && next != m_tabs->currentIndex());
+    while (!(m_tabs->isTabEnabled(next) && m_tabs->isTabVisible(next))
+           && next != m_tabs->currentIndex());
     m_tabs->setCurrentIndex(next);
 }
 

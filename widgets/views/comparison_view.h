@@ -7,6 +7,7 @@
 #include "widgets/views/family_bar.h"
 #include "widgets/views/heat_map_view.h"
 #include "widgets/views/inspector.h"
+#include "widgets/views/live_view.h"
 #include "widgets/views/overview_bar.h"
 #include "widgets/views/run_bar.h"
 #include "widgets/views/sample_list.h"
@@ -31,7 +32,7 @@ public:
 
     /// Shows another comparison and stands at its first divergence.
     void setCompared(ComparedPointer compared);
-    /// Shows the same runs measured further; the cursor stays.
+    /// Shows the same runs measured further, or grown; a cursor that was moved stays.
     void refine(ComparedPointer compared);
 
     HeatSource& heatSource() { return m_source; }
@@ -39,6 +40,9 @@ public:
     RunBar& runBar() { return *m_runs; }
     VerdictBar& verdictBar() { return *m_verdict; }
     Inspector& inspector() { return *m_inspector; }
+    LiveView& liveView() { return *m_live; }
+    /// The runs that the live tab shows; null: none, and the tab is away.
+    void setLive(LiveSession* session);
     /// Buttons for actions of the window: what the map shows, and the inspector's lock.
     void placeActions(const QList<QAction*>& shown, QAction* lock);
     void showOverview(bool visible) { m_overview->setVisible(visible); }
@@ -52,7 +56,7 @@ public:
     /// Sizes of the panels and the open tab, for settings.
     QVariantMap layoutState() const;
     void restoreLayoutState(const QVariantMap& state);
-    /// The names of the tabs, lower case: "logits", "top-k", "routing".
+    /// The names of the tabs, lower case: "logits", "top-k", "routing", "live".
     static QStringList tabNames();
     /// False when there is no tab of that name. Shows it also where it has nothing to show: it says
     /// why.
@@ -86,6 +90,7 @@ private:
     TokenStrips* m_strips;
     HeatMapView* m_heatMap;
     Inspector* m_inspector;
+    LiveView* m_live;
     QTabWidget* m_tabs;
     OverviewBar* m_overview;
     QSplitter* m_columns = nullptr;
@@ -93,7 +98,7 @@ private:
     Panel* m_heatPanel = nullptr;
     Panel* m_inspectorPanel = nullptr;
     QWidget* m_tabsPanel = nullptr;
-    SitePlace m_opening; ///< where the cursor was put when the runs were opened
+    SitePlace m_opening; ///< where the cursor was put, of itself
     bool m_compact = false;
     bool m_tabAsked = false;                ///< by name: it stays in front of the site
     QString m_tab;                          ///< the last one that was not the site

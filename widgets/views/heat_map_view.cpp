@@ -99,7 +99,7 @@ void HeatMapView::refresh()
                                       : QString();
             const float value = grid->at(row, column);
             const bool sized = shown != Shown::Difference && value > cell::equal;
-            return QStringLiteral("%1\ntoken %2  %3\n%4: %5")
+            return QStringLiteral("%1\nposition %2  %3\n%4: %5")
                 .arg(QString::fromStdString(base::visibleText(compared->report.taps[row].name)))
                 .arg(column)
                 .arg(token, quantityOf(shown, measure),

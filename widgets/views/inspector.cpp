@@ -46,7 +46,7 @@ Inspector::Inspector(const Look& look, Cursor& cursor, CursorDetails& details, Q
     setFocusProxy(m_elements);
     m_worst->setAccessibleName(QStringLiteral("Worst element"));
     m_measures->setAccessibleName(QStringLiteral("Measures of the site"));
-    m_histogramTitle->setNote(QStringLiteral("elements, log"));
+    m_histogramTitle->setNote(QStringLiteral("number of elements, log scale"));
     m_route->setAccessibleName(QStringLiteral("Experts of the site"));
     constexpr int scrollBar = 8;
     setMinimumWidth(FactTable::leastWidth + scrollBar);
@@ -98,10 +98,11 @@ void Inspector::refresh()
 void Inspector::showState(const diff::Site* site)
 {
     if (site != nullptr && site->state == diff::Site::State::NotRecorded) {
-        Q_EMIT stateChanged(QStringLiteral("Not recorded"),
-                            QStringLiteral("This tap holds no values at this token in one of the "
-                                           "two runs."),
-                            QStringLiteral("Capture both runs with this tap (--taps)."));
+        Q_EMIT stateChanged(
+            QStringLiteral("Not recorded"),
+            QStringLiteral("This tap holds no values at this position in one of the "
+                           "two runs."),
+            QStringLiteral("Capture both runs with this tap (--taps)."));
     } else if (site != nullptr) {
         Q_EMIT stateChanged(
             QStringLiteral("Could not be read"),

@@ -168,7 +168,7 @@ bool OverviewBar::event(QEvent* event)
     if (place && m_source.overview().size() == total())
         QToolTip::showText(
             help->globalPos(),
-            QStringLiteral("%1, token %2\n%3: %4")
+            QStringLiteral("%1, position %2\n%3: %4")
                 .arg(m_compared->samples[place->sample].id)
                 .arg(place->column)
                 .arg(nameOf(m_source.tapMeasure()),

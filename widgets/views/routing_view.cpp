@@ -118,7 +118,7 @@ void RoutingView::refreshMap()
     }
     content.describe = [grid, names = content.rowNames](std::size_t row, std::size_t column) {
         const float value = grid->at(row, column);
-        return QStringLiteral("%1, token %2\n%3")
+        return QStringLiteral("%1, position %2\n%3")
             .arg(names[row])
             .arg(column)
             .arg(value > 0 ? QStringLiteral("%1 experts replaced").arg(static_cast<int>(value))

@@ -279,7 +279,7 @@ bool TokenStrips::event(QEvent* event)
         }
         const TokenCell& token = tokens[static_cast<std::size_t>(place)];
         lines.append(
-            QStringLiteral("%1  token %2  %3  id %4  %5")
+            QStringLiteral("%1  position %2  %3  id %4  %5")
                 .arg(side)
                 .arg(place)
                 .arg(token.text)

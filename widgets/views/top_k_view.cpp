@@ -80,7 +80,8 @@ void TopKView::refresh()
     const QString margin = QStringLiteral("margin %1").arg(marginText(*detail.value));
     m_ladder->setHeads(
         QStringLiteral("rank"),
-        {QStringLiteral("after token %1 · %2").arg(m_cursor.place().column).arg(margin), margin});
+        {QStringLiteral("after position %1 · %2").arg(m_cursor.place().column).arg(margin),
+         margin});
     m_stack->setCurrentWidget(m_ladder);
 }
 

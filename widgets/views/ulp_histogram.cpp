@@ -13,7 +13,7 @@ namespace moire::widgets {
 
 namespace {
 
-constexpr int plotHeight = 120;
+constexpr int plotHeight = 136;
 constexpr int numberHeight = 16;
 constexpr int widestBar = 32;
 constexpr std::int64_t lastBin = 16;
@@ -72,7 +72,7 @@ std::vector<QRect> UlpHistogram::bars() const
     const int pitch = std::max(1, std::min(2 * widestBar, room / count));
     const int bar = std::clamp(pitch - Look::step, 1, widestBar);
     const int left = Look::inset + (room - pitch * count) / 2;
-    const int base = height() - numberHeight - Look::step;
+    const int base = height() - 2 * numberHeight - Look::step;
     const int highest = base - numberHeight - Look::gap;
     std::uint64_t most = 1;
     for (const auto& bin : m_counts)
@@ -126,6 +126,10 @@ void UlpHistogram::paintEvent(QPaintEvent*)
         return;
     QPainter painter(this);
     const Theme& theme = m_look.theme();
+    paint::text(painter, QRect(0, height() - numberHeight, width(), numberHeight),
+                Qt::AlignHCenter | Qt::AlignVCenter,
+                QStringLiteral("ulps from reference to target"), m_look.font(TextRole::Small),
+                theme.faint);
     const std::vector<QRect> boxes = bars();
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const std::int64_t ulps = m_counts[i].first;

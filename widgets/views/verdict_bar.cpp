@@ -10,6 +10,9 @@
 #include <QLabel>
 #include <QMouseEvent>
 #include <QRegularExpression>
+#include <QTextBlock>
+#include <QTextDocument>
+#include <QTextLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -20,6 +23,17 @@ namespace {
 constexpr int markColumn = 20;
 constexpr int longVerdict = 140; // characters; longer ones are set a little smaller
 constexpr int leadLimit = 60;    // characters; a colon behind them does not end a heading
+
+int linesOf(const QString& text, const QFont& font, const QString& monoFamily, int width)
+{
+    QTextDocument document;
+    document.setDocumentMargin(0);
+    document.setDefaultFont(font);
+    document.setHtml(verdictMarkup(text, monoFamily));
+    document.setTextWidth(width);
+    document.size(); // lays it out
+    return document.firstBlock().layout()->lineCount();
+}
 
 } // namespace
 
@@ -43,6 +57,27 @@ QString verdictMarkup(const QString& verdict, const QString& monoFamily)
         from = match.capturedEnd();
     }
     return html + verdict.mid(from).toHtmlEscaped();
+}
+
+QString fittedVerdict(const QString& text, const QFont& font, const QString& monoFamily, int width,
+                      int lines)
+{
+    if (width <= 0 || linesOf(text, font, monoFamily, width) <= lines)
+        return text;
+    const QStringList words = text.split(QLatin1Char(' '));
+    const auto beginning = [&words](qsizetype count) {
+        return words.first(count).join(QLatin1Char(' ')) + QStringLiteral(" …");
+    };
+    qsizetype fits = 1; // words
+    qsizetype tooMany = words.size();
+    while (fits + 1 < tooMany) {
+        const qsizetype middle = (fits + tooMany) / 2;
+        if (linesOf(beginning(middle), font, monoFamily, width) <= lines)
+            fits = middle;
+        else
+            tooMany = middle;
+    }
+    return beginning(fits);
 }
 
 QString causeText(const diff::Report& report)
@@ -130,17 +165,23 @@ void VerdictBar::setReport(const diff::Report& report)
     m_verdict = QString::fromStdString(base::visibleText(report.verdict));
     m_exit = report.exit;
     m_causeText = causeText(report);
-    QStringList evidence;
-    if (const QString tolerance = toleranceText(report); !tolerance.isEmpty())
-        evidence.append(tolerance);
+    QString tip; // rich text, which is wrapped
+    const auto add = [&tip](const QString& text, const char* style) {
+        if (!text.isEmpty())
+            tip += QStringLiteral("<p style=\"%1\">%2</p>")
+                       .arg(QString::fromLatin1(style), text.toHtmlEscaped());
+    };
+    constexpr const char* sentence = "margin:0 0 6px 0";
+    constexpr const char* evidence = "margin:0 0 0 16px";
+    add(m_verdict, sentence);
+    add(toleranceText(report), sentence);
     for (const diff::CauseFinding& finding : report.causeFindings) {
-        evidence.append(QString::fromStdString(base::visibleText(finding.sentence)));
+        add(QString::fromStdString(base::visibleText(finding.sentence)), "margin:0");
         for (const std::string& fact : finding.evidence)
-            evidence.append(QStringLiteral("    ")
-                            + QString::fromStdString(base::visibleText(fact)));
+            add(QString::fromStdString(base::visibleText(fact)), evidence);
     }
-    evidence.append(QStringLiteral("Click: go to the first divergence"));
-    setToolTip(evidence.join('\n'));
+    add(QStringLiteral("Click: go to the first divergence"), "margin:6px 0 0 0");
+    setToolTip(tip);
     restyle();
 }
 
@@ -150,19 +191,45 @@ void VerdictBar::restyle()
     if (m_verdict.size() > longVerdict)
         font.setPixelSize(font.pixelSize() - 1);
     m_text->setFont(font);
-    // A number stays with its unit.
-    QString unbroken = m_verdict;
-    unbroken.replace(QLatin1String(" %"), QString(QChar(QChar::Nbsp)) + QLatin1Char('%'));
-    m_text->setText(verdictMarkup(unbroken, m_look.font(TextRole::Mono).family()));
     m_text->setAccessibleName(m_verdict);
     m_cause->setVisible(!m_causeText.isEmpty());
     m_cause->setFont(m_look.font(TextRole::Base));
     m_cause->setAccessibleName(m_causeText);
+    m_copy->setIcon(m_look.icon(QStringLiteral("copy")));
+    fit();
+    update();
+}
+
+void VerdictBar::fit()
+{
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right() - layout()->spacing()
+                     - m_copy->sizeHint().width();
+    const QString mono = m_look.font(TextRole::Mono).family();
+    // A number stays with its unit.
+    QString unbroken = m_verdict;
+    unbroken.replace(QLatin1String(" %"), QString(QChar(QChar::Nbsp)) + QLatin1Char('%'));
+    m_text->setText(
+        verdictMarkup(fittedVerdict(unbroken, m_text->font(), mono, room, m_low ? 2 : 3), mono));
     m_cause->setText(QStringLiteral("<span style=\"color:%1\">%2</span>")
                          .arg(m_look.theme().dim.name(),
-                              verdictMarkup(m_causeText, m_look.font(TextRole::Mono).family())));
-    m_copy->setIcon(m_look.icon(QStringLiteral("copy")));
-    update();
+                              verdictMarkup(fittedVerdict(m_causeText, m_cause->font(), mono, room,
+                                                          m_low ? 1 : 2),
+                                            mono)));
+}
+
+void VerdictBar::setLow(bool low)
+{
+    if (low == m_low)
+        return;
+    m_low = low;
+    fit();
+}
+
+void VerdictBar::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fit();
 }
 
 void VerdictBar::paintEvent(QPaintEvent*)

@@ -119,6 +119,10 @@ void ProgramTest::trouble_data()
     QTest::addColumn<QStringList>("arguments");
     const QStringList files{"reference.moire", "target.moire"};
     QTest::newRow("unknown option") << QStringList{"--colour"};
+    QTest::newRow("unknown option with a word") << files + QStringList{"--colour", "red"};
+    QTest::newRow("criterion") << files + QStringList{"--criterion", "bits"};
+    QTest::newRow("criterion and profile")
+        << files + QStringList{"--criterion", "ulp<=2", "--tolerance", "strict"};
     QTest::newRow("one file") << QStringList{"reference.moire"};
     QTest::newRow("three files") << QStringList{"a", "b", "c"};
     QTest::newRow("theme") << files + QStringList{"--theme", "pink"};
@@ -149,6 +153,12 @@ void ProgramTest::trouble()
     QCOMPARE(outcome.out, QString());
     QVERIFY2(outcome.err.startsWith(QStringLiteral("moire: ")), qPrintable(outcome.err));
     QCOMPARE(outcome.err.count('\n'), 1);
+    if (arguments.contains(QStringLiteral("--colour")))
+        QVERIFY2(outcome.err.contains(QStringLiteral("no option --colour")),
+                 qPrintable(outcome.err));
+    if (arguments.contains(QStringLiteral("bits")))
+        QVERIFY2(outcome.err.contains(QStringLiteral("Criteria: bitwise")),
+                 qPrintable(outcome.err));
 }
 
 QTEST_GUILESS_MAIN(ProgramTest)

@@ -104,6 +104,13 @@ void ComparedTest::stepsThroughDivergences()
         place = compared->divergences.previous(Criterion::Bits, *place);
     }
     QVERIFY(backward == expected);
+    // Beyond a tolerance: what the report lists.
+    diff::Report report;
+    report.beyondTolerance = {{0, 2}, {3, 1}};
+    const Divergences beyond(report);
+    QVERIFY(beyond.next(Criterion::Tolerance, {0, 2}) == std::optional(SitePlace{3, 1}));
+    QVERIFY(beyond.previous(Criterion::Tolerance, {3, 1}) == std::optional(SitePlace{0, 2}));
+    QVERIFY(!beyond.next(Criterion::Tolerance, {3, 1}));
 }
 
 void ComparedTest::tapCellsFollowTheSites()

@@ -147,7 +147,7 @@ void NumbersTest::ladders()
         Ladder ladder(look);
         ladder.setEntries(entries, 10, 7);
         ladder.setHeads(QStringLiteral("rank"),
-                        {QStringLiteral("after token 1234 · margin 12,345, 67,890 ulp"),
+                        {QStringLiteral("after position 1234 · margin 12,345, 67,890 ulp"),
                          QStringLiteral("margin 12,345, 67,890 ulp")});
         ladder.resize(width, ladder.sizeHint().height());
         const QString fault = test::faultOfNumbers(ladder);

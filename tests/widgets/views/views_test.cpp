@@ -172,6 +172,17 @@ void ViewsTest::verdictIsEscaped()
     QVERIFY(html.startsWith(QStringLiteral("<b>First divergence:</b>")));
     QVERIFY(html.contains(QStringLiteral("&lt;b&gt;&amp;")));
     QVERIFY(html.contains(QStringLiteral(">model.layers.0.self_attn.q_proj</span>")));
+    // A long one is cut between words, and only as far as it has to be.
+    const Look look(ThemeKind::Light);
+    const QFont font = look.font(TextRole::Verdict);
+    const QString longer = QStringLiteral("First divergence: <b> & ")
+                           + QStringList(200, QStringLiteral("word")).join(' ');
+    const QString two = fittedVerdict(longer, font, QStringLiteral("Mono"), 900, 2);
+    const QString three = fittedVerdict(longer, font, QStringLiteral("Mono"), 900, 3);
+    QVERIFY(two.endsWith(QStringLiteral("word …")) && two.size() < three.size());
+    QVERIFY(longer.startsWith(two.chopped(2)) && longer.startsWith(three.chopped(2)));
+    QCOMPARE(fittedVerdict(longer, font, QStringLiteral("Mono"), 900, 99), longer);
+    QCOMPARE(fittedVerdict(two, font, QStringLiteral("Mono"), 900, 2), two);
 }
 
 void ViewsTest::heatCanvasZoomsAndFits()
