@@ -3,82 +3,30 @@
 
 #include "app/diff/commands.h"
 #include "app/diff/compare_arguments.h"
+#include "app/diff/compared_report.h"
 #include "app/diff/exit_status.h"
+#include "app/diff/live_arguments.h"
+#include "app/diff/live_command.h"
 #include "app/diff/open_run.h"
 #include "app/diff/output.h"
 #include "app/terminal/arguments.h"
-#include "app/terminal/terminal.h"
-#include "app/terminal/work_watch.h"
-#include "core/diff/noise_floor.h"
-#include "core/report/format.h"
-#include "core/report/not_comparable.h"
 
 namespace moire::app {
 
 namespace {
 
-/// The noise floor: the reference against its repeat, over what is compared with the target.
-/// The floor, and a remark where the repeat is none.
-struct RepeatFloor
+int compareFiles(CompareArguments& given, Output& output)
 {
-    std::shared_ptr<const diff::NoiseFloor> floor;
-    std::string remark;
-};
-
-Result<RepeatFloor> floorOf(const trace::RunPointer& reference, const trace::RunPointer& target,
-                            const CompareArguments& given)
-{
-    const auto repeat = openRun(given.repeat);
-    if (!repeat)
-        return repeat.error();
-    WorkWatch watch("measuring the noise floor",
-                    given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-    const auto floor = diff::measureFloor(reference, *target, *repeat, given.alignment,
-                                          given.threads, watch.stopToken(), watch.progress());
-    if (!floor)
-        return floor.error();
-    RepeatFloor made{*floor, {}};
-    if (!(*floor)->environmentDifferences().empty()) {
-        const diff::EnvironmentDifference& first = (*floor)->environmentDifferences().front();
-        made.remark = "The repeat was not made like the reference (" + first.key + ": "
-                      + first.reference + " in the reference, " + first.target
-                      + " in the repeat): its difference is more than noise";
-    }
-    return made;
-}
-
-Result<diff::Report> compareRuns(const trace::RunPointer& reference,
-                                 const trace::RunPointer& target, CompareArguments& given)
-{
-    RepeatFloor repeat;
-    if (!given.repeat.empty()) {
-        auto floor = floorOf(reference, target, given);
-        if (!floor)
-            return floor.error();
-        repeat = std::move(*floor);
-        given.comparison.floor = repeat.floor;
-    }
-    given.comparison.grid =
-        formatOf(given) == report::Format::Html; // the only format that draws it
-    WorkWatch watch("comparing", given.quiet ? ProgressLine::Quiet : ProgressLine::Shown);
-    auto report = diff::compare(reference, target, given.alignment, given.comparison, given.threads,
-                                watch.stopToken(), watch.progress());
-    if (report && !repeat.remark.empty())
-        report->alignment.remarks.push_back(repeat.remark);
-    return report;
-}
-
-/// Why there is no report; whoever asked for a document to read by machine gets one all the same
-/// where the captures are not comparable.
-int tellAbsence(const Error& error, const trace::Run& reference, const trace::Run& target,
-                report::Format format, Output& output)
-{
-    const int status = tell(error);
-    if (status != exitIncomparable || format == report::Format::Text)
-        return status;
-    const int written = output.write(report::reportText(
-        format, report::notComparableReport(reference, target, error), reference, target));
-    return written == exitEqual ? status : written;
+    const auto reference = openRun(given.reference);
+    if (!reference)
+        return tell(reference.error());
+    const auto target = openRun(given.target);
+    if (!target)
+        return tell(target.error());
+    const auto report = compareRuns(*reference, *target, given);
+    if (!report)
+        return tellAbsence(report.error(), **reference, **target, given, output);
+    return writeReport(*report, **reference, **target, given, output);
 }
 
 } // namespace
@@ -88,28 +36,21 @@ int compareCommand(int argc, const char* const* argv)
     CLI::App arguments("Lays two captures over each other and shows where they first part.",
                        "moire-diff");
     CompareArguments given;
+    LiveArguments live;
     describeCompare(arguments, given);
+    describeLive(arguments, live);
     if (const auto status = parseArguments(arguments, argc, argv))
         return *status;
     if (const auto complete = completeOptions(given); !complete)
         return tell(complete.error());
+    if (live.live)
+        if (const auto checked = checkLive(given, live); !checked)
+            return tell(checked.error());
     auto output = Output::open(given.output, {given.reference, given.target, given.repeat,
                                               given.tolerance, given.mapping});
     if (!output)
         return tell(output.error());
-    const auto reference = openRun(given.reference);
-    if (!reference)
-        return tell(reference.error());
-    const auto target = openRun(given.target);
-    if (!target)
-        return tell(target.error());
-    const auto report = compareRuns(*reference, *target, given);
-    if (!report)
-        return tellAbsence(report.error(), **reference, **target, formatOf(given), *output);
-    const int status =
-        output->write(report::reportText(formatOf(given), *report, **reference, **target,
-                                         {output->isStandard() && mayColour(), given.quiet}));
-    return status == exitEqual ? report->exit : status;
+    return live.live ? compareLive(given, live, *output) : compareFiles(given, *output);
 }
 
 } // namespace moire::app
