@@ -23,6 +23,8 @@ using std::chrono::seconds;
 /// never gives an event.
 constexpr seconds readyTime{22};
 constexpr seconds helloTime{10};
+/// A stranger's first bytes may look like an older ZMTP's, whose handshake never tells its end.
+constexpr seconds handshakeTime{6};
 constexpr milliseconds longestWait{1000};
 /// Messages taken in one round, so that nothing starves.
 constexpr int fewMessages = 64;
@@ -159,6 +161,7 @@ void ClientLoop::openControl(Time now)
     if (m_control.socket || !m_control.backoff.due(now))
         return;
     m_control.socket = connect(ClientSocket::Kind::Control, m_address);
+    m_control.answered = false;
     m_control.ready = false;
     m_control.deadline = now + readyTime;
     if (!m_control.socket)
@@ -177,8 +180,11 @@ void ClientLoop::controlEvents(Time now)
             m_helloBy = now + helloTime;
             const std::lock_guard lock(m_mutex);
             m_session.linkReady();
+        } else if (*event == LinkEvent::Answered) {
+            m_control.answered = true;
+            m_control.deadline = now + handshakeTime;
         } else if (*event == LinkEvent::NoHandshake) {
-            noHandshake(now);
+            noHandshake(m_control.socket->whyNoHandshake().kind, now);
         } else {
             receiveControl(now); // what came before the end
             const bool was = m_control.ready;
@@ -193,7 +199,9 @@ void ClientLoop::controlEvents(Time now)
         const std::lock_guard lock(m_mutex);
         welcomed = m_session.welcomed();
     }
-    if (!m_control.ready && now >= m_control.deadline)
+    if (!m_control.ready && m_control.answered && !m_everWelcomed && now >= m_control.deadline)
+        noHandshake(HandshakeFailure::Kind::Strange, now);
+    else if (!m_control.ready && now >= m_control.deadline)
         dropControl(now, {Errc::Io, "nobody answers there", m_address.text(),
                           "Check the address and that the daemon runs"});
     else if (m_control.ready && !welcomed && now >= m_helloBy)
@@ -201,9 +209,8 @@ void ClientLoop::controlEvents(Time now)
                           "What listens there may be no Moire daemon"});
 }
 
-void ClientLoop::noHandshake(Time now)
+void ClientLoop::noHandshake(HandshakeFailure::Kind kind, Time now)
 {
-    const auto kind = m_control.socket->whyNoHandshake().kind;
     const Error why = handshakeTrouble(kind, m_address.text(), m_options.own.has_value());
     const bool cut = kind == HandshakeFailure::Kind::CutShort;
     m_cutShort = cut ? m_cutShort + 1 : 0;

@@ -68,6 +68,7 @@ private:
     struct Link
     {
         std::unique_ptr<ClientSocket> socket;
+        bool answered = false; ///< by whatever listens there
         bool ready = false;
         Time deadline{}; ///< by when it has to be ready
         Backoff backoff;
@@ -79,7 +80,7 @@ private:
     void receiveControl(Time now);
     void sendControl(Time now);
     void dropControl(Time now, Error why);
-    void noHandshake(Time now);
+    void noHandshake(HandshakeFailure::Kind kind, Time now);
     void welcomed(Time now);
 
     void openStream(Time now);
@@ -88,6 +89,7 @@ private:
     void sendStream(Time now);
     void dropStream(Time now);
     void keepAlive(Time now);
+    void failStreams(const Error& error);
     void dispatch(std::vector<Frame> frames, Time now);
     void dispatch(const Fields& envelope, Packed packed, Time now);
     void stateQueries(Time now);

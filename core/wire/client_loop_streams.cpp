@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/wire/client_loop.h"
+#include "core/wire/joined_frames.h"
 #include "core/wire/protocol.h"
 
 #include <algorithm>
@@ -22,10 +23,9 @@ constexpr seconds silenceTime{silenceSeconds};
 /// at all has come the next silence may last twice as long, up to 8 times.
 constexpr unsigned mostDoublings = 3;
 constexpr int fewMessages = 64;
-constexpr std::size_t envelopeItems = 64;
 
-/// Limits of an envelope: some numbers and sentences.
-constexpr MessageLimits envelopeLimits{std::size_t{64} << 10U, envelopeItems, 0, 0};
+/// Limits of an envelope: some numbers and sentences, and the sizes of frames.
+constexpr MessageLimits envelopeLimits{std::size_t{1} << 20U, 4 * maxFrames, 0, 0};
 
 std::string topicOf(const std::string& run)
 {
@@ -100,7 +100,7 @@ void ClientLoop::streamEvents(Time now)
             m_stream.ready = true;
             m_streamHeard = now;
             m_streamSent = now;
-        } else {
+        } else if (*event != LinkEvent::Answered) {
             receiveStream(now); // what came before the end
             dropStream(now);
         }
@@ -164,21 +164,31 @@ void ClientLoop::receiveStream(Time now)
 void ClientLoop::dispatch(std::vector<Frame> frames, Time now)
 {
     const auto envelope = decodeFields(frames.front().bytes, envelopeLimits);
-    if (!envelope) {
-        for (const auto& stream : streams())
-            stream->with([&](StreamIntake& intake) {
-                if (intake.number())
-                    intake.fail(envelope.error());
-            });
-        return;
-    }
+    if (!envelope)
+        return failStreams(envelope.error());
     Packed packed;
     if (frames.size() > 1) {
         packed.header = std::move(frames[1]);
-        packed.frames.assign(std::make_move_iterator(frames.begin() + 2),
-                             std::make_move_iterator(frames.end()));
+        const std::span<const Frame> parts = std::span(frames).subspan(2);
+        const auto sizes = envelope->find("sizes");
+        auto split = sizes == envelope->end()
+                         ? Result<std::vector<Frame>>({parts.begin(), parts.end()})
+                         : splitFrames(*sizes, parts);
+        if (!split)
+            return failStreams(split.error());
+        packed.frames = *std::move(split);
     }
     dispatch(*envelope, std::move(packed), now);
+}
+
+/// What came cannot be told to be of one of them.
+void ClientLoop::failStreams(const Error& error)
+{
+    for (const auto& stream : streams())
+        stream->with([&](StreamIntake& intake) {
+            if (intake.number())
+                intake.fail(error);
+        });
 }
 
 void ClientLoop::dispatch(const Fields& envelope, Packed packed, Time now)

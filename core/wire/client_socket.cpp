@@ -64,7 +64,8 @@ public:
         : socket(context, kind == Kind::Data ? zmq::socket_type::sub : zmq::socket_type::dealer)
         , monitor(context, zmq::socket_type::pair)
     {}
-    ~State() { socket.close(); }
+    /// ZeroMQ's reaper would wait for ever for room to tell a monitor that nobody hears any more.
+    ~State() { zmq_socket_monitor(socket.handle(), nullptr, 0); }
 
     zmq::socket_t socket;
     zmq::socket_t monitor;
@@ -184,6 +185,8 @@ std::optional<LinkEvent> ClientSocket::nextEvent()
         std::memcpy(&number, event.data(), sizeof number);
         std::memcpy(&value, event.data<std::byte>() + sizeof number, sizeof value);
         switch (number) {
+        case ZMQ_EVENT_CONNECTED:
+            return LinkEvent::Answered;
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
             return LinkEvent::Ready;
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:

@@ -22,6 +22,7 @@ namespace moire::wire {
 /// What a client's socket heard of its link.
 enum class LinkEvent
 {
+    Answered,   ///< something listens there; the handshake begins
     Ready,      ///< the handshake is done: messages can go
     Lost,       ///< it was there, or nobody answers at that address
     NoHandshake ///< somebody answers and the handshake failed; see whyNoHandshake()

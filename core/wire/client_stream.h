@@ -33,17 +33,25 @@ public:
     template <class Work>
     auto with(Work&& work)
     {
-        std::unique_lock lock(m_mutex);
-        struct Told
+        // Without the lock: who is woken with it held sleeps again at once.
+        struct Teller
         {
-            ClientStream& stream;
-            bool before = stream.m_intake.somethingToTake();
-            ~Told()
+            std::condition_variable& something;
+            bool due = false;
+            ~Teller()
             {
-                if (!before && stream.m_intake.somethingToTake())
-                    stream.m_something.notify_all();
+                if (due)
+                    something.notify_all();
             }
-        } told{*this};
+        } teller{m_something};
+        const std::lock_guard lock(m_mutex);
+        struct Look
+        {
+            const StreamIntake& intake;
+            bool& due;
+            bool before = intake.somethingToTake();
+            ~Look() { due = !before && intake.somethingToTake(); }
+        } look{m_intake, teller.due};
         return work(m_intake);
     }
 

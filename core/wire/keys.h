@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 /// CURVE keys as files (PROTOCOL.md, 8).
 namespace moire::wire {
@@ -33,7 +34,12 @@ Result<std::string> readPublicKey(const std::string& keyOrFile);
 /// The keys of all *.pub files of a folder. A file that holds no key is an error that names it.
 Result<std::set<std::string>> readAuthorisedKeys(const std::filesystem::path& folder);
 
-/// Eight groups of a key for people to compare: the first 16 hex digits of its digest, in fours.
+/// The same for who must not stop at such a file: those that hold one, and what was wrong with the
+/// others.
+std::set<std::string> soundKeys(const std::filesystem::path& folder, std::vector<Error>& troubles);
+
+/// A key for people to compare: the first 32 hex digits of the SHA-256 of its text, in eight
+/// groups.
 std::string fingerprintOf(const std::string& publicKey);
 
 } // namespace moire::wire

@@ -29,8 +29,8 @@ class LiveRun
 public:
     using StoreMaker =
         std::function<Result<std::unique_ptr<LiveStore>>(const trace::RunHeader&, PlannedRows)>;
-    /// Called on the run's thread after messages were taken (several at once when they come fast)
-    /// and at the end.
+    /// Called on the run's thread, without a lock held, after messages were taken (several at once
+    /// when they come fast) and at the end.
     using Grown = std::function<void()>;
 
     LiveRun(std::unique_ptr<RunStream> stream, std::string source, StoreMaker maker, Grown grown);
@@ -41,10 +41,14 @@ public:
         Waiting, ///< nothing has come yet
         Growing,
         Finished,
-        Broken ///< it ended early, or cannot be received any further; see trouble()
+        Partial, ///< it has ended, but messages were lost for ever; see trouble()
+        Broken   ///< it ended early, or cannot be received any further; see trouble()
     };
     State state() const;
     Error trouble() const;
+    /// What the publisher says of a Broken run: "cancelled", "failed", "lost"; "" when it is not
+    /// the publisher who does.
+    std::string brokenState() const;
     StreamCount count() const;
     std::uint64_t rows() const;
     std::uint64_t lostRows() const;
@@ -52,6 +56,9 @@ public:
 
     /// A snapshot not older than the call; null before the header came.
     Result<trace::RunPointer> snapshot();
+    /// Calls `work` with the store while nothing is taken. Errors: Invalid before the header came;
+    /// those of `work`.
+    Result<void> withStore(const std::function<Result<void>(LiveStore&)>& work);
 
     /// Response tokens as they came, for a target that scores them.
     struct NewTokens
@@ -61,10 +68,10 @@ public:
         bool end = false;
         std::string stopReason;
     };
-    /// Called on the run's thread in order; set before anything has come.
+    /// Called on the run's thread in order, without a lock held; set before start().
     void onTokens(std::function<void(const NewTokens&)> told);
-    /// Begins to take.
-    void start();
+    void start(); ///< begins to take
+    void stop();  ///< takes no more; what has come stays. Not from the run's own thread
 
 private:
     class Private;

@@ -7,6 +7,7 @@
 #include "core/wire/cbor_scan.h"
 #include "core/wire/protocol.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -54,6 +55,13 @@ Result<const Fields*> fieldOf(const Fields& fields, const char* name, const char
         if (const auto found = fields.find(name); found != fields.end())
             return &*found;
     return lacking(fields, name, what);
+}
+
+bool isEncodable(const Fields& fields)
+{
+    if (fields.is_string())
+        return base::isValidUtf8(fields.get_ref<const std::string&>());
+    return !fields.is_structured() || std::all_of(fields.begin(), fields.end(), isEncodable);
 }
 
 /// Text as JSON holds it: a byte string where it is not UTF-8, which CBOR's text has to be.
@@ -117,10 +125,14 @@ std::string_view Message::type() const
 
 std::vector<std::byte> encodeFields(const Fields& fields)
 {
-    Fields encodable = fields;
-    makeEncodable(encodable);
     std::vector<std::uint8_t> cbor;
-    Fields::to_cbor(encodable, cbor);
+    if (isEncodable(fields)) {
+        Fields::to_cbor(fields, cbor);
+    } else {
+        Fields encodable = fields;
+        makeEncodable(encodable);
+        Fields::to_cbor(encodable, cbor);
+    }
     const auto bytes = std::as_bytes(std::span(cbor));
     return {bytes.begin(), bytes.end()};
 }

@@ -220,8 +220,8 @@ Result<RunState> toRunState(const Fields& fields)
 
 Fields toFields(const Feed& value)
 {
-    return {{"t", type::feed},      {"run", value.run}, {"sample", indexOf(value.sample)},
-            {"first", value.first}, {"ids", value.ids}, {"end", value.end},
+    return {{"t", type::feed},         {"run", value.run}, {"sample", indexOf(value.sample)},
+            {"first", value.first},    {"ids", value.ids}, {"end", value.end},
             {"stop", value.stopReason}};
 }
 

@@ -7,9 +7,9 @@
 #include "core/wire/run_messages.h"
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,17 +28,54 @@ public:
     virtual Result<trace::RowBlock> rows(trace::RowIndex first, std::size_t count) = 0;
 };
 
-/// The memory that the rows of all logs of a daemon may hold together.
+/// Somebody who holds rows in memory under a limit.
+class RowHolder
+{
+public:
+    virtual ~RowHolder() = default;
+    enum class Rows
+    {
+        Committed, ///< that can be had from the spool
+        Finished   ///< of a run that has ended, and no lossless reader needs
+    };
+    /// Gives up such rows, the oldest first, until `wanted` bytes fit under the limit.
+    virtual void giveUp(Rows which, std::size_t wanted) = 0;
+};
+
+/// The memory that the rows of all logs of a daemon may hold together; one block of rows that is
+/// larger than all of it is taken when nothing else is held. Any thread.
 struct HoldLimit
 {
     std::size_t bytes = std::size_t{256} << 20U;
     std::atomic<std::size_t> held{0};
+    /// So long the maker waits for a reader that has been handed everything and does not say that
+    /// it came, before it takes it for received.
+    std::chrono::milliseconds patience{2000};
+
+    bool reserve(std::size_t wanted);
+    bool isShort(std::size_t wanted) const;
+    void enter(const std::shared_ptr<RowHolder>& holder);
+    /// Asks all but `asking`, the oldest first.
+    void askOthers(const RowHolder& asking, RowHolder::Rows which, std::size_t wanted);
+
+private:
+    std::mutex m_mutex;
+    std::vector<std::weak_ptr<RowHolder>> m_holders; ///< in the order in which they came
+};
+
+/// A message of a log, and the number of the one behind it (behind a gap).
+struct LogMessage
+{
+    Packed packed;
+    std::uint64_t next = 0;
 };
 
 /// The numbered messages of one run: made by the run's thread, read by others at any place, also
-/// again. Rows stay in memory up to the limit; beyond it those go that the spool has committed,
-/// then (with a lossless stream that still needs them) the maker waits, else they become a gap.
-/// Small messages stay. A message read twice has the same bytes.
+/// again. Rows stay in memory up to the limit; beyond it those go that the spool has committed, of
+/// any run, then those of runs that have ended, then (with a lossless stream that still needs them)
+/// the maker waits, else the oldest become a gap. Small messages stay. A message read twice has the
+/// same bytes. A block of more than two messages is copied piece by piece, so that a message on its
+/// way keeps little memory; smaller ones are shared.
 class RunLog
 {
 public:
@@ -72,20 +109,26 @@ public:
     std::uint64_t size() const; ///< messages so far
     bool closed() const;        ///< no more will come
     trace::RowIndex rows() const;
+    /// The run's, null before begin().
+    std::shared_ptr<const trace::RunHeader> header() const;
     double secondsWaited() const; ///< that the maker waited for a stream
     bool waiting() const;         ///< the maker waits now
     /// Message `sequence` < size(); what cannot be had any more comes as `gap` (its `to` says where
     /// to go on).
     Result<Packed> read(std::uint64_t sequence, const ValueChoice& values) const;
+    Result<LogMessage> take(std::uint64_t sequence, const ValueChoice& values) const;
+    /// Whether read() needs nothing but memory.
+    bool isHeld(std::uint64_t sequence) const;
 
-    /// A lossless reader's place: messages below `sequence` are no longer needed by it. The first
-    /// call makes the reader known; release() forgets it.
-    void keepFor(std::uint64_t reader, std::uint64_t sequence);
+    /// A lossless reader's place: messages below `received` are no longer needed by it, those below
+    /// `handed` have been given to the transport. The first call makes the reader known; release()
+    /// forgets it.
+    void keepFor(std::uint64_t reader, std::uint64_t received, std::uint64_t handed);
     void release(std::uint64_t reader);
 
 private:
     class State;
-    std::unique_ptr<State> m_state;
+    std::shared_ptr<State> m_state;
 };
 
 /// The sink of a run that is published: every call becomes messages of the log.

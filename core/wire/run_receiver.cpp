@@ -57,7 +57,9 @@ Result<void> RunReceiver::take(const Message& message)
         auto read = readRunMessage(message, m_begin ? &m_begin->header : nullptr);
         if (!read)
             return read.error();
-        if (!m_begin && !std::holds_alternative<Begin>(*read))
+        // A run may also end before it began.
+        if (!m_begin && !std::holds_alternative<Begin>(*read)
+            && !std::holds_alternative<Broken>(*read))
             return outOfOrder("the first one is missing");
         m_run = place->run;
         m_next = place->sequence + 1;

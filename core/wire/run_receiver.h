@@ -49,6 +49,7 @@ public:
     /// That the sink was given.
     std::uint64_t rows() const { return m_rows; }
     std::uint64_t lostRows() const { return m_lostRows; }
+    std::size_t samples() const { return m_tokens.size(); }
     const std::optional<Begin>& begin() const { return m_begin; }
     trace::RunSink* sink() { return m_sink.get(); }
 

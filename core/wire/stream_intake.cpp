@@ -137,7 +137,8 @@ Message StreamIntake::openMessage(const std::string& session)
                    {"to", latest() ? static_cast<std::int64_t>(m_repairTo) : toTheEnd},
                    {"values", valuesField(m_options.values)},
                    {"credit", m_credit},
-                   {"policy", latest() ? "latest" : "lossless"}},
+                   {"policy", latest() ? "latest" : "lossless"},
+                   {"joined", true}},
             {}};
 }
 
