@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--name", default="")
     parser.add_argument("--json", default="")
     options = parser.parse_args()
-    programs = sorted(options.folder.glob(f"bench_{options.name or '*'}"))
+    programs = sorted(options.folder.glob(f"bench_{options.name}*"))
     if not programs:
         names = ", ".join(p.name.removeprefix("bench_") for p in sorted(options.folder.glob("bench_*")))
         print(f"There is no bench '{options.name}'; choose one of: {names}", file=sys.stderr)
