@@ -101,7 +101,8 @@ public:
                     throw;
                 std::this_thread::sleep_for(pollTime);
             }
-        port = portOf(socket);
+        if (first)
+            port = portOf(socket);
     }
     void answerZap(bool accepts)
     {
