@@ -51,7 +51,8 @@ constexpr const char* footer =
     "  moire-diff h100.moire mi300x.moire -o report.html\n"
     "  moire-diff main.moire branch.moire --criterion 'ulp<=2' --format junit\n"
     "  moire-diff main.moire branch.moire --criterion 'floor(2)' --repeat main2.moire\n"
-    "  moire-diff main.moire branch.moire --taps '*.mlp.*' --format json | jq .first";
+    "  moire-diff main.moire branch.moire --taps '*.mlp.*' --format json | jq .first\n"
+    "  moire-diff --live one:7431 two:7431 --model m --text Hello --stop-at-first";
 
 Error contradiction(const std::string& sentence, const std::string& hint)
 {
