@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "app/capture/commands.h"
+#include "app/capture/remote_commands.h"
 #include "app/capture/run_matrix.h"
+#include "app/capture/serve_command.h"
 #include "app/terminal/arguments.h"
 #include "app/terminal/signals.h"
 #include "app/terminal/terminal.h"
@@ -63,6 +65,12 @@ int runProgram(int argc, const char* const* argv)
                          "The text is what a user says, put into the model's chat template");
     tokenizeApp.add_flag("--json", tokenize.json, "One JSON list");
     tokenizeApp.footer("Example:\n  moire-capture tokenize model/ --text 'Hello' --json");
+
+    ServeArguments serve;
+    CLI::App& serveApp =
+        *arguments.add_subcommand("serve", "Run models for clients on other machines");
+    addServeOptions(serveApp, serve);
+    RemoteCommands remote(arguments);
     arguments.footer("Each command has its own --help.\n"
                      "Exit status: 0 all well, 2 trouble (one sentence says what and what to do).");
     if (textWithoutOption(argc, argv))
@@ -80,8 +88,12 @@ int runProgram(int argc, const char* const* argv)
                                          "Give it with -o"});
     if (runApp.parsed())
         return finish(runCommand(std::move(run)));
+    if (serveApp.parsed())
+        return finish(serveCommand(serve));
     if (tapsApp.parsed())
         return finish(tapsCommand(taps));
+    if (auto said = remote.run())
+        return finish(*said);
     return finish(tokenizeCommand(tokenize));
 }
 

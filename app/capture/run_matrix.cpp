@@ -7,8 +7,6 @@
 #include "core/base/text.h"
 #include "core/store/mapped_run.h"
 
-#include <CLI/Config.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -43,53 +41,6 @@ std::vector<OptionValue> givenSettings(const CLI::App& command)
             settings.emplace_back(name, flag ? std::string() : value);
     }
     return settings;
-}
-
-/// The command line of a run, without its output.
-std::vector<std::string> wordsOf(const std::vector<OptionValue>& settings)
-{
-    std::vector<std::string> words{programName, "run"};
-    for (const auto& [option, value] : settings)
-        if (option == "model")
-            words.push_back(value);
-    for (const auto& [option, value] : settings) {
-        if (option == "model")
-            continue;
-        words.push_back("--" + option);
-        if (!value.empty())
-            words.push_back(value);
-    }
-    return words;
-}
-
-std::string lineOf(const std::vector<std::string>& words)
-{
-    std::vector<const char*> pointers;
-    for (const std::string& word : words)
-        pointers.push_back(word.c_str());
-    return commandLineOf(static_cast<int>(pointers.size()), pointers.data());
-}
-
-Result<RunArguments> parsed(const std::vector<std::string>& words)
-{
-    RunArguments arguments;
-    CLI::App app("", "run");
-    addRunOptions(app, arguments);
-    std::vector<std::string> reversed(words.rbegin(), words.rend() - 2);
-    try {
-        app.parse(std::move(reversed));
-    } catch (const CLI::ParseError& error) {
-        // A validator puts what to do on a second line (arguments.cpp).
-        const std::string message = error.what();
-        const std::size_t line = message.find('\n');
-        return Error{Errc::Invalid,
-                     message.substr(0, line),
-                     {},
-                     line == std::string::npos ? "Try 'moire-capture run --help'"
-                                               : message.substr(line + 1)};
-    }
-    arguments.commandLine = lineOf(words);
-    return arguments;
 }
 
 struct Job
@@ -176,7 +127,7 @@ Result<std::vector<Job>> jobsOf(const RunMatrix& matrix, const std::vector<Optio
             });
             settings.emplace_back("replay-from", jobs.front().capture.string());
         }
-        auto arguments = parsed(wordsOf(settings));
+        auto arguments = argumentsOf(wordsOf(settings));
         if (arguments) {
             RunArguments copy = *arguments;
             if (const auto checked = interpret(copy); !checked)

@@ -3,19 +3,16 @@
 
 #pragma once
 
+#include "app/capture/option_words.h"
 #include "core/base/result.h"
 
 #include <CLI/App.hpp>
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace moire::app {
-
-/// An option of `run` and its value, "" for a flag. "model" is the model.
-using OptionValue = std::pair<std::string, std::string>;
 
 struct MatrixCell
 {
