@@ -18,6 +18,7 @@ usage: ./moire.sh COMMAND [--no-install]
 
   demo [moe|smollm2]       captures a model twice and shows where the two runs part: the small mixture of experts
                            of this checkout (moe, the default), or SmolLM2-135M (98 MB from PyPI)
+  demo live                two daemons on this machine run the small model, compared while they run
   build                    builds the programs into build/bin/
   test [--full]            builds and runs all tests (--full: their long versions, and more presets)
   test --torch pypi        builds the capture programs against PyPI's torch 2.11 and runs their tests (a CUDA build: wants nvcc)
@@ -234,12 +235,72 @@ fetch_smollm2() {
     rm -r "$demo/download"
 }
 
+# A daemon on a port of the system's choice; its address is left in `address`.
+start_daemon() { # name
+    local lines=$demo/$1.out
+    "$build/bin/moire-capture" serve --bind tcp://127.0.0.1:0 --models "$root/resources/demo" --spool "$demo/spool-$1" \
+        >"$lines" 2>"$demo/$1.log" &
+    daemons+=($!)
+    for _ in $(seq 100); do
+        address=$(grep -om1 'tcp://[0-9.:]*' "$lines") && return 0
+        kill -0 "${daemons[-1]}" 2>/dev/null || break
+        sleep 0.1
+    done
+    fail "the daemon did not start; $demo/$1.log says why"
+}
+
+# The same first divergence, live through the window and from two files.
+command_demo_live() {
+    [ $# -eq 0 ] || fail "unknown argument $1; try ./moire.sh help"
+    build_programs
+    demo=$build/demo/live
+    demo_prompts=$root/resources/demo/moe_prompts.jsonl
+    demo_model=$root/resources/demo/austen-moe
+    mkdir -p "$demo"
+    local free='--policy bf16 --arithmetic ordered --ignore-eos --temperature 0.7 --seed 1' forced='--policy bf16 --arithmetic native'
+    local tokens=32 address first second
+    daemons=()
+    trap 'kill "${daemons[@]}" 2>/dev/null || true' EXIT
+    say "Starting two daemons"
+    start_daemon reference
+    first=$address
+    start_daemon target
+    second=$address
+    echo "  $first (ordered), $second (native)"
+
+    say "Comparing them while they run"
+    local live files
+    live=$(QT_QPA_PLATFORM=offscreen "$build/bin/moire" --live "$first" "$second" --model austen-moe --prompts "$demo_prompts" \
+        --max-new $tokens --reference-options "$free" --target-options "$forced" --size 1440x900 \
+        --screenshot-live "$demo/half-way.png" --screenshot "$demo/end.png") || fail "the live comparison failed"
+    echo "$live"
+
+    say "The same as two captures"
+    # shellcheck disable=SC2086 # options are words
+    capture "$demo/reference.moire" "$demo_model" --prompts "$demo_prompts" --max-new $tokens $free
+    if ! is_fresh "$demo/target.moire" "$demo/reference.moire"; then rm -f "$demo/target.moire"; fi
+    # shellcheck disable=SC2086
+    capture "$demo/target.moire" "$demo_model" --replay-from "$demo/reference.moire" --construction steps $forced
+    files=$(print_verdict "$demo/reference.moire" "$demo/target.moire")
+    echo "$files"
+    [ "$live" = "$files" ] || fail "the live comparison came to another verdict than the two captures"
+    echo
+    echo "Both came to the same verdict. Pictures of the window, half-way and at the end:"
+    echo "$demo/half-way.png"
+    echo "$demo/end.png"
+}
+
 command_demo() {
+    if [ "${1:-}" = live ]; then
+        shift
+        command_demo_live "$@"
+        return
+    fi
     [ $# -le 1 ] || fail "unknown argument $2; try ./moire.sh help"
     local kind=${1:-moe} policy=bf16 sampling=()
     case $kind in
     smollm2 | moe) ;;
-    *) fail "there is no demo '$kind'; choose moe or smollm2" ;;
+    *) fail "there is no demo '$kind'; choose moe, smollm2 or live" ;;
     esac
     build_programs
     demo=$build/demo/$kind
