@@ -10,10 +10,11 @@
 
 namespace moire::numeric {
 
-/// Elements that the kernel takes in one go: its passes find them in the first-level cache.
-inline constexpr std::size_t elementChunk = 2048;
+/// Elements that the kernel takes in one go: its passes find them in the first-level cache. Their
+/// sums begin at 0 and are added to the row's.
+inline constexpr std::size_t elementChunk = 1024;
 
-/// What one chunk adds to a row's sums; the striped sums live on between chunks.
+/// What one chunk adds to a row's sums, beside its stripes.
 struct ElementChunk
 {
     std::uint32_t unequal = 0;
@@ -37,7 +38,7 @@ struct ElementStripes
     alignas(64) double referenceSquares[elementStripes];
     alignas(64) double targetSquares[elementStripes];
     alignas(64) double dot[elementStripes];
-    /// What all values summed so far are multiples of; 0 when that is not known.
+    /// Of a chunk: what all values summed so far are multiples of; 0 when that is not known.
     double grid;
 };
 void clearStripes(ElementStripes& stripes);

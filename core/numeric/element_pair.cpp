@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace moire::numeric {
 
@@ -65,15 +66,22 @@ ElementSums compareElementsScalar(const std::byte* reference, DType referenceTyp
                                   const std::byte* target, DType targetType, std::size_t width)
 {
     ElementSums sums;
-    Stripes sumAbs{};
-    Stripes sumSquares{};
-    Stripes referenceSquares{};
-    Stripes targetSquares{};
-    Stripes dot{};
+    constexpr std::size_t kinds = 5;
+    std::array<Stripes, kinds> row{};
+    std::array<Stripes, kinds> chunk{};
+    auto& [sumAbs, sumSquares, referenceSquares, targetSquares, dot] = chunk;
+    const auto endChunk = [&] {
+        for (std::size_t kind = 0; kind < kinds; ++kind)
+            for (std::size_t j = 0; j < elementStripes; ++j)
+                row[kind][j] += std::exchange(chunk[kind][j], 0.0);
+    };
+    const std::size_t whole = width - width % elementStripes;
     bool worstIsClassChange = false;
     double worstAbs = -1;
     const bool sameType = referenceType == targetType;
     for (std::size_t i = 0; i < width; ++i) {
+        if (i % elementChunk == 0 || i == whole)
+            endChunk();
         const std::uint64_t a = bitsAt(reference, referenceType, i);
         const std::uint64_t b = bitsAt(target, targetType, i);
         const double r = toDouble(a, referenceType);
@@ -111,11 +119,12 @@ ElementSums compareElementsScalar(const std::byte* reference, DType referenceTyp
             sums.worst = static_cast<std::uint32_t>(i);
         }
     }
-    sums.sumAbs = total(sumAbs);
-    sums.sumSquares = total(sumSquares);
-    sums.referenceSquares = total(referenceSquares);
-    sums.targetSquares = total(targetSquares);
-    sums.dot = total(dot);
+    endChunk();
+    sums.sumAbs = total(row[0]);
+    sums.sumSquares = total(row[1]);
+    sums.referenceSquares = total(row[2]);
+    sums.targetSquares = total(row[3]);
+    sums.dot = total(row[4]);
     return sums;
 }
 

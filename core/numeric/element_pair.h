@@ -11,12 +11,14 @@
 namespace moire::numeric {
 
 /// Everything element-wise that a comparison wants of one row of a tap pair, from one pass.
-/// d = target − reference, exact in fp64 for every dtype up to fp32 (elementDifference). Sums run
-/// over the elements that are finite on both sides, in fp64, in `elementStripes` stripes: element i
-/// goes to stripe i mod elementStripes, each stripe adds in ascending i, the stripes are added as a
-/// balanced binary tree (0+8, 1+9, … then 0+4, …, 0+2, 0+1). So every instruction set and the
-/// scalar form give the same bits. Relative error of a sum of n terms ≤ (n/16 + 4)·2⁻⁵³ of the sum
-/// of magnitudes (Higham 2002, 4.2).
+/// d = target − reference, rounded once in fp64, which holds it exactly but for magnitudes very far
+/// apart (elementDifference). Sums run over the elements that are finite on both sides, in fp64:
+/// chunk by chunk of 1024 elements (the last width mod 16 are one of their own), within a chunk in
+/// `elementStripes` stripes: element i goes to stripe i mod elementStripes, each stripe adds in
+/// ascending i, then to the row's stripe; those are added as a balanced binary tree (0+8, 1+9, …
+/// then 0+4, …, 0+2, 0+1). So every instruction set and the scalar form give the same bits.
+/// Relative error of a sum of n terms ≤ (68 + n/1024)·2⁻⁵³ of the sum of magnitudes (Higham
+/// 2002, 4.2).
 struct ElementSums
 {
     std::uint32_t unequal = 0;      ///< bits differ (value differs, when the dtypes do)

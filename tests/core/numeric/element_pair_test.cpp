@@ -6,6 +6,7 @@
 
 #include <QtTest/QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -90,6 +91,49 @@ Pair makePair(std::mt19937_64& g, DType dtype, std::size_t width, int kind)
     return pair;
 }
 
+/// Rows of 16-bit words that put the kernel's exact short cuts to the test: neighbours of one
+/// exponent, exponents as far apart as sums bear or one step more, cancelling signs, blocks of ever
+/// larger values, and pieces of other kinds between, so that one chunk changes its form on the way.
+Pair makeHardPair(std::mt19937_64& g, DType dtype, std::size_t width)
+{
+    constexpr std::size_t piece = 128;
+    constexpr std::size_t block = 256; // of the kernel where a vector is one word
+    const unsigned mantissaBits = dtype == DType::BF16 ? 7 : dtype == DType::FP16 ? 10 : 23;
+    const std::uint64_t exponents = dtype == DType::FP16 ? 30 : 254; // of normal values: 1 … these
+    const std::uint64_t mantissas = std::uint64_t{1} << mantissaBits;
+    const std::uint64_t sign = std::uint64_t{1} << (sizeOf(dtype) * 8 - 1);
+    const std::uint64_t spread = g() % 2 == 0 ? g() % 4 : g() % exponents;
+    std::uint64_t lowest = 1 + g() % (exponents - std::min(spread, exponents - 1));
+    const bool climbs = g() % 2 == 0;
+    Pair pair{Row(width * sizeOf(dtype)), Row(width * sizeOf(dtype))};
+    std::uint64_t kind = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+        if (i % piece == 0)
+            kind = g() % 16;
+        if (climbs && i % block == 0 && i > 0)
+            lowest = std::min(lowest + g() % 32, exponents);
+        const std::uint64_t exponent = std::min(lowest + g() % (spread + 1), exponents);
+        const std::uint64_t mantissa = kind == 1   ? mantissas - 1
+                                       : kind == 2 ? mantissas - 1 - g() % 2
+                                                   : g() % mantissas;
+        const std::uint64_t bits =
+            (exponent << mantissaBits | mantissa) | (kind != 3 && g() % 2 == 0 ? sign : 0);
+        std::uint64_t other = bits;
+        if (kind >= 4 && kind < 10)
+            other ^= g() % (kind < 7 ? 2 : 64) % mantissas;
+        if (kind == 10 || kind == 1 || kind == 2)
+            other ^= sign;
+        if (kind >= 11 && kind < 14)
+            other = (std::min(lowest + g() % (spread + 1), exponents) << mantissaBits)
+                    | g() % mantissas | (g() % 2 == 0 ? sign : 0);
+        if (kind == 14 && g() % piece == 0)
+            other = g() % 4 == 0 ? (exponents + 1) << mantissaBits | g() % 2 : g() % mantissas;
+        setBits(pair.reference, dtype, i, bits);
+        setBits(pair.target, dtype, i, other);
+    }
+    return pair;
+}
+
 } // namespace
 
 class ElementPairTest : public QObject
@@ -120,6 +164,60 @@ private slots:
         QVERIFY(forceSimdTarget(""));
         QVERIFY(!forceSimdTarget("no such target"));
         QCOMPARE(currentSimdTarget(), availableSimdTargets().front());
+    }
+
+    /// Rows longer than a chunk, where sums that short cuts keep exact grow and change their form.
+    void shortCutsGiveTheScalarBits()
+    {
+        constexpr int rounds = 600;
+        for (const std::string& target : availableSimdTargets()) {
+            QVERIFY(forceSimdTarget(target));
+            std::mt19937_64 g(11);
+            for (const DType dtype : kernelTypes) {
+                for (int round = 0; round < rounds; ++round) {
+                    const std::size_t width = 1 + g() % 2600;
+                    const Pair pair = makeHardPair(g, dtype, width);
+                    const auto kernel = compareElements(pair.reference.data(), dtype,
+                                                        pair.target.data(), dtype, width);
+                    const auto scalar = compareElementsScalar(pair.reference.data(), dtype,
+                                                              pair.target.data(), dtype, width);
+                    QVERIFY2(sameBits(kernel, scalar),
+                             (target + ", round " + std::to_string(round)).c_str());
+                }
+            }
+        }
+        QVERIFY(forceSimdTarget(""));
+    }
+
+    /// Every exponent against every other, in rows of which each sum comes close to what fp64 holds
+    /// of the smallest value's last place.
+    void everyPairOfExponents()
+    {
+        for (const DType dtype : {DType::BF16, DType::FP16}) {
+            const unsigned mantissaBits = dtype == DType::BF16 ? 7 : 10;
+            const std::uint64_t exponents = dtype == DType::BF16 ? 254 : 30;
+            const std::uint64_t ones = (std::uint64_t{1} << mantissaBits) - 1;
+            const std::uint64_t step = dtype == DType::BF16 ? 7 : 1;
+            constexpr std::size_t width = 256;
+            Row r(width * sizeOf(dtype));
+            Row t(width * sizeOf(dtype));
+            for (std::uint64_t a = 1; a <= exponents; a += step) {
+                for (std::uint64_t b = 1; b <= exponents; ++b) {
+                    for (std::size_t i = 0; i < width; ++i) {
+                        const bool first = i / elementStripes % 2 == 0;
+                        setBits(r, dtype, i, (first ? a : b) << mantissaBits | ones);
+                        setBits(t, dtype, i,
+                                (first ? a : b) << mantissaBits | (ones - i % 3)
+                                    | (i % 5 == 0 ? 0x8000U : 0U));
+                    }
+                    const auto kernel = compareElements(r.data(), dtype, t.data(), dtype, width);
+                    const auto scalar =
+                        compareElementsScalar(r.data(), dtype, t.data(), dtype, width);
+                    QVERIFY2(sameBits(kernel, scalar),
+                             (std::to_string(a) + ' ' + std::to_string(b)).c_str());
+                }
+            }
+        }
     }
 
     void sumsByHand()
