@@ -224,18 +224,26 @@ void HeatCanvas::paintContour(QPainter& painter) const
     QPainterPath path;
     bool drawing = false;
     const HeatGrid& grid = *m_content.grid;
+    // Once, not for every column: it lays out the legend.
+    const QPointF corner(cellArea().topLeft()
+                         - QPointF(m_origin.x() * m_cell.width(), m_origin.y() * m_cell.height()));
+    const auto placeOf = [&](std::size_t column, std::size_t row) {
+        return corner
+               + QPointF(static_cast<double>(column) * m_cell.width(),
+                         static_cast<double>(row) * m_cell.height());
+    };
     for (std::size_t column = 0; column < grid.columns(); ++column) {
         const std::size_t row = grid.firstDifferent()[column];
         if (row >= grid.rows()) {
             drawing = false;
             continue;
         }
-        const QPointF left(xOf(static_cast<double>(column)), yOf(static_cast<double>(row)));
+        const QPointF left = placeOf(column, row);
         if (drawing)
             path.lineTo(left);
         else
             path.moveTo(left);
-        path.lineTo(xOf(static_cast<double>(column + 1)), left.y());
+        path.lineTo(placeOf(column + 1, row));
         drawing = true;
     }
     constexpr qreal contourWidth = 2;
