@@ -24,6 +24,9 @@ constexpr int lingerMs = 200; ///< for a goodbye
 /// Messages that wait in the socket: rows are large, and what is small does not wait long.
 constexpr int waitingMessages = 32;
 constexpr int reconnectMs = 100;
+/// Of links that are made once: the socket is closed long before. Without any interval ZeroMQ takes
+/// the lost link's pipe away in the middle of a message that is being read, and aborts (fq.cpp).
+constexpr int neverMs = 24 * 60 * 60 * 1000;
 constexpr int reconnectMostMs = 2000;
 
 HandshakeFailure::Kind kindOf(std::uint64_t event, std::uint32_t value)
@@ -101,7 +104,7 @@ ClientSocket::connect(zmq::context_t& context, Kind kind, const std::string& end
         // IPv4 unless told otherwise.
         if (endpoint.find('[') != std::string::npos)
             socket.set(zmq::sockopt::ipv6, true);
-        socket.set(zmq::sockopt::reconnect_ivl, state->reconnects ? reconnectMs : -1);
+        socket.set(zmq::sockopt::reconnect_ivl, state->reconnects ? reconnectMs : neverMs);
         if (state->reconnects)
             socket.set(zmq::sockopt::reconnect_ivl_max, reconnectMostMs);
         else

@@ -51,6 +51,7 @@ class FaultyProxy:
     def close(self):
         self._ended = True
         for listener in self._listeners:
+            listener.shutdown(socket.SHUT_RDWR)  # a port is taken for as long as accept() waits at it
             listener.close()
         self.cut_all()
 
