@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t mebi = std::size_t{1} << 20U;
-constexpr int repeats = 3; ///< of every loop, ours and theirs in turn; the best of each counts
+constexpr int repeats = 5; ///< of every loop, ours and theirs in turn; the best of each counts
 constexpr double goalOfLibzmq = 0.8;
 constexpr double goalMilliseconds = 100; ///< of the whole way to the screen
 const char* const runName = "bench";
@@ -214,8 +214,8 @@ Stream ourThroughput(std::size_t taps, std::size_t rows, std::size_t count, Curv
     return stream;
 }
 
-void printThroughput(const std::string& what, std::size_t taps, std::size_t rows, std::size_t bytes,
-                     Curve curve, const KeyFolder& keys)
+void printThroughput(const std::string& program, const std::string& what, std::size_t taps,
+                     std::size_t rows, std::size_t bytes, Curve curve, const KeyFolder& keys)
 {
     const std::size_t count = std::max<std::size_t>(16, bytes / (taps * rows * 4096));
     double ours = 0;
@@ -223,7 +223,8 @@ void printThroughput(const std::string& what, std::size_t taps, std::size_t rows
     for (int i = 0; i < repeats; ++i) {
         const Stream stream = ourThroughput(taps, rows, count, curve, keys);
         ours = std::max(ours, stream.bytesPerSecond);
-        theirs = std::max(theirs, bench::plainThroughput(stream.messageBytes, count, curve));
+        theirs = std::max(theirs,
+                          bench::plainThroughputAlone(program, stream.messageBytes, count, curve));
     }
     bench::printFigure("live: lossless stream, " + what + (curve == Curve::On ? ", CURVE" : "")
                            + ", against libzmq's own loop",
@@ -268,13 +269,20 @@ void printLag(Curve curve, const KeyFolder& keys)
 
 } // namespace
 
-int main()
+int main(int argc, char** argv)
 {
+    if (argc == 5 && std::string(argv[1]) == "--plain") {
+        const Curve curve = std::string(argv[4]) == "curve" ? Curve::On : Curve::Off;
+        std::printf("%.0f\n",
+                    bench::plainThroughput(std::stoul(argv[2]), std::stoul(argv[3]), curve));
+        return 0;
+    }
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     const KeyFolder keys;
     for (const Curve curve : {Curve::Off, Curve::On}) {
         const std::size_t bytes = (curve == Curve::Off ? 1024 : 256) * mebi;
-        printThroughput("messages of 256 KiB", 64, 1, bytes / 2, curve, keys);
-        printThroughput("messages of 4 MiB", 64, 15, bytes, curve, keys);
+        printThroughput(program, "messages of 256 KiB", 64, 1, bytes / 2, curve, keys);
+        printThroughput(program, "messages of 4 MiB", 64, 15, bytes, curve, keys);
     }
     for (const Curve curve : {Curve::Off, Curve::On})
         printLag(curve, keys);

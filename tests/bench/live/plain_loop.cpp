@@ -58,6 +58,21 @@ void send(const std::string& endpoint, std::size_t size, std::size_t count, cons
 
 } // namespace
 
+double plainThroughputAlone(const std::string& program, std::size_t size, std::size_t count,
+                            Curve curve)
+{
+    const std::string command = '"' + program + "\" --plain " + std::to_string(size) + ' '
+                                + std::to_string(count) + (curve == Curve::On ? " curve" : " null");
+    std::FILE* output = ::popen(command.c_str(), "r");
+    double bytesPerSecond = 0;
+    if (output == nullptr || std::fscanf(output, "%lf", &bytesPerSecond) != 1
+        || ::pclose(output) != 0) {
+        std::fprintf(stderr, "bench_live: %s failed\n", command.c_str());
+        std::exit(2);
+    }
+    return bytesPerSecond;
+}
+
 double plainThroughput(std::size_t size, std::size_t count, Curve curve)
 {
     zmq::context_t context;
