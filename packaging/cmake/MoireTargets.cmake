@@ -56,6 +56,9 @@ function(moire_test_properties name labels timeout)
     if(NOT timeout)
         set(timeout 120)
     endif()
+    if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_FLAGS_DEBUG MATCHES "fsanitize=thread")
+        math(EXPR timeout "5 * ${timeout}") # what the sanitizer costs
+    endif()
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
         ENVIRONMENT "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;TZ=UTC;MOIRE_BIN=${CMAKE_BINARY_DIR}/bin;MOIRE_TEST_BIN=${CMAKE_BINARY_DIR}/tests/bin;MOIRE_SOURCE=${PROJECT_SOURCE_DIR};MOIRE_FULL=$<BOOL:${MOIRE_FULL_TESTS}>")
 endfunction()
