@@ -160,6 +160,10 @@ private:
         const bool whole = m_receiver->ending() == wire::RunReceiver::Ending::Finished;
         if (!trouble && !whole)
             trouble = brokenOff();
+        if (const std::uint64_t came = m_receiver->rows() + m_receiver->lostRows();
+            trouble && m_planned > came)
+            trouble->sentence += "; rows from " + std::to_string(came) + " on (there would be "
+                                 + std::to_string(m_planned) + " at most) are missing";
         if (trouble && m_ownFault)
             keepOrCancel(*trouble);
         const std::size_t samples = m_receiver->samples();
