@@ -44,7 +44,7 @@ ALLOWED = {
 # Third-party headers and the only places that may include them.
 HOMES = [
     (r"<(hdf5|H5\w*)\.h", ("core/store",)),
-    (r"<zmq", ("core/wire",)),
+    (r"<zmq", ("core/wire", "tests/bench/live")),
     (r"<(torch|ATen|c10)/", ("capture/engine",)),
     (r"<(cuda|hip)[/_]", ("capture/device",)),
     (r"<qcustomplot", ("widgets/plot",)),
