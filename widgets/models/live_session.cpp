@@ -7,6 +7,7 @@
 #include "widgets/models/daemon_link.h"
 
 #include <QMetaObject>
+#include <QThreadPool>
 
 #include <utility>
 
@@ -37,6 +38,17 @@ Result<live::SideOptions> optionsOf(const LivePlan& plan, const SidePlan& side, 
     options.request = std::move(*request);
     options.host = live::hostOf(std::move(*connection), link->address);
     return options;
+}
+
+/// Ends off the GUI thread, whoever lets go of it last: its runs may be large mapped files, and
+/// each step makes another.
+ComparedPointer endedElsewhere(std::shared_ptr<const Compared> compared)
+{
+    const Compared* shown = compared.get();
+    return {shown, [kept = std::move(compared)](const Compared*) mutable {
+                QThreadPool::globalInstance()->start(
+                    [last = std::move(kept)]() mutable { last.reset(); });
+            }};
 }
 
 /// What a comparison failed of: a run that did not come says more than that it is not there.
@@ -151,9 +163,8 @@ void LiveSession::compareNext()
             m_rowsCompared = step->compared;
             if (!comparison->hasReport() || (step->added == 0 && !(referenceOver && targetOver)))
                 return ComparedPointer();
-            auto compared =
-                indexReport(comparison->reference(), comparison->target(), comparison->report());
-            return ComparedPointer(std::move(compared));
+            return endedElsewhere(
+                indexReport(comparison->reference(), comparison->target(), comparison->report()));
         },
         [this](const Result<ComparedPointer>& result) { finishStep(result); });
 }

@@ -3,8 +3,6 @@
 
 #include "widgets/views/strip_layout.h"
 
-#include <QFontMetrics>
-
 #include <algorithm>
 #include <cmath>
 
@@ -52,13 +50,20 @@ std::vector<StripSlot> stripSlots(const SampleEntry& sample)
     return slots;
 }
 
-StripLayout::StripLayout(const SampleEntry& sample, const QFontMetrics& metrics)
+int TextWidths::of(const QString& text) const
+{
+    auto known = m_known.constFind(text);
+    if (known == m_known.constEnd())
+        known = m_known.insert(text, m_metrics.horizontalAdvance(text));
+    return *known;
+}
+
+StripLayout::StripLayout(const SampleEntry& sample, const TextWidths& widths)
     : m_slots(stripSlots(sample))
     , m_slotOfColumn(sample.columns(), m_slots.size())
 {
-    const auto widthOf = [&metrics](const std::vector<TokenCell>& tokens, std::int32_t token) {
-        return token >= 0 ? metrics.horizontalAdvance(tokens[static_cast<std::size_t>(token)].text)
-                          : 0;
+    const auto widthOf = [&widths](const std::vector<TokenCell>& tokens, std::int32_t token) {
+        return token >= 0 ? widths.of(tokens[static_cast<std::size_t>(token)].text) : 0;
     };
     m_natural.reserve(m_slots.size());
     for (std::size_t i = 0; i < m_slots.size(); ++i) {

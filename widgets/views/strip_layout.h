@@ -5,10 +5,11 @@
 
 #include "widgets/models/compared.h"
 
+#include <QFontMetrics>
+#include <QHash>
+
 #include <cstdint>
 #include <vector>
-
-class QFontMetrics;
 
 namespace moire::widgets {
 
@@ -24,13 +25,28 @@ struct StripSlot
 /// aligned them again, with gaps where one side has more tokens.
 std::vector<StripSlot> stripSlots(const SampleEntry& sample);
 
+/// Widths of texts in one font, in pixels, each measured once: laying out text is dear, and tokens
+/// come again and again.
+class TextWidths
+{
+public:
+    TextWidths(const QFontMetrics& metrics)
+        : m_metrics(metrics)
+    {}
+    int of(const QString& text) const;
+
+private:
+    QFontMetrics m_metrics;
+    mutable QHash<QString, int> m_known;
+};
+
 /// Where the tokens of both rows stand: one slot as wide as the wider of its two tokens and at
 /// least as wide as the heat map's columns, so that narrow tokens stand over their columns.
 class StripLayout
 {
 public:
     StripLayout() = default;
-    StripLayout(const SampleEntry& sample, const QFontMetrics& metrics);
+    StripLayout(const SampleEntry& sample, const TextWidths& widths);
 
     void setLeastWidth(double pixels);
     static constexpr int padding = 4; ///< at both sides of a token's text

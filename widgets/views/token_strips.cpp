@@ -33,6 +33,7 @@ TokenStrips::TokenStrips(const Look& look, Cursor& cursor, HeatSource& source, Q
     , m_look(look)
     , m_cursor(cursor)
     , m_source(source)
+    , m_widths(QFontMetrics(look.font(TextRole::Mono)))
 {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(QStringLiteral("Token strips of reference and target"));
@@ -60,7 +61,7 @@ void TokenStrips::refresh()
         m_scale = ColourScale(m_look.theme(), m_compared->range(m_source.measure()));
         m_hatch = Hatch(m_look.theme());
         m_cells = m_source.stripCells();
-        m_layout = StripLayout(*m_sample, QFontMetrics(m_look.font(TextRole::Mono)));
+        m_layout = StripLayout(*m_sample, m_widths);
         m_layout.setLeastWidth(m_frame.width);
     } else {
         m_layout = {};

@@ -50,6 +50,7 @@ private:
     const Look& m_look;
     Cursor& m_cursor;
     HeatSource& m_source;
+    TextWidths m_widths;
     StripLayout m_layout;
     ColourScale m_scale;
     Hatch m_hatch;
