@@ -92,7 +92,9 @@ Result<void> PublishedRun::append(trace::RowBlock block)
 {
     const auto shared = std::make_shared<const trace::RowBlock>(std::move(block));
     spool([&](SpoolWriter& to) -> Result<void> {
-        if (!m_places.hasRoom(bytesOf(*shared)))
+        // With what waits to be written; the rows of a run have one size.
+        const std::uint64_t bytes = bytesOf(*shared);
+        if (!m_places.hasRoom(bytes + to.waitingRows() * (bytes / shared->rows.size())))
             return Error{Errc::NoSpace, "the spool is full", {}, {}};
         return to.append(shared);
     });

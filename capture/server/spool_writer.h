@@ -56,6 +56,8 @@ public:
     Result<void> close(double seconds, double waited, std::uint64_t messages);
 
     trace::RowIndex committedRows() const { return m_writer->committedRows(); }
+    /// Rows that no file holds yet.
+    trace::RowIndex waitingRows() const { return m_rows - committedRows(); }
     std::shared_ptr<wire::RowSource> source() const { return m_source; }
     std::uint64_t bytes() const { return m_paths.bytes(); }
 

@@ -51,10 +51,6 @@ public:
     Result<void> scoreRun(wire::RunRequest& request, const std::stop_token& stop);
     Result<std::vector<wire::SampleBegin>> askPrompts(const std::string& run,
                                                       const std::stop_token& stop);
-    bool mayAskAgain(const Error& error) const
-    {
-        return error.code == Errc::Io || reference.status().state < SideState::Running;
-    }
     void pass(const wire::LiveRun::NewTokens& tokens);
     void noteEnd();
     void endOpenSamples();

@@ -14,7 +14,7 @@ class BadArguments(CaptureCase):
         self.assertEqual(list(self.folder.glob("out.moire*")), [])
 
     def test_no_command(self):
-        self.refused(says="The commands are run, taps and tokenize")
+        self.refused(says="The commands are run, taps, tokenize, serve, record, status, runs, models and keygen")
 
     def test_unknown_command(self):
         self.refused("fly", says="fly")
