@@ -72,6 +72,8 @@ void MainWindow::showLive(LiveSession* session)
     m_loading->setState(QStringLiteral("Capturing live"), namesOf(session->plan()),
                         QStringLiteral("Connecting…"));
     m_loading->setProgress(0);
+    // Styled and laid out before rows come: for the first time it takes longer than they may wait.
+    m_pages->setCurrentWidget(m_comparison);
     m_pages->setCurrentWidget(m_loading);
     setWindowTitle(namesOf(session->plan()) + QStringLiteral(" – Moire"));
     connect(session, &LiveSession::changed, this, &MainWindow::showLiveStatus);
