@@ -346,7 +346,7 @@ Result<RunMessage> rowsOf(const Message& message, const trace::RunHeader& header
         added.block.rows = std::move(*rows);
     }
     for (const auto& [place, frame] : expected)
-        if (frame->kind != frame::values)
+        if (frame->kind != frame::values && frame->rowBytes > 0)
             return damaged("rows come without their frame \"" + std::string(frame->kind) + "\" "
                            + std::to_string(frame->index));
     if (auto checked = checkRollUps(added.block, header.taps.size(), added.first); !checked)

@@ -206,6 +206,26 @@ private slots:
         QVERIFY(!readRunMessage(enormous, &header));
     }
 
+    void framesOfNoElementsMayBeLeftOut()
+    {
+        trace::RunHeader header = madeup::header();
+        header.logits.asked = 0;
+        trace::RowBlock block = madeup::block(header, trace::SampleIndex{0}, 0, 2);
+        block.topK.askedIds.clear();
+        block.topK.askedValues.clear();
+        const Message whole =
+            received(packRows(place, header, shared(std::move(block)), 0, 2, 0, {}));
+        Message less = whole;
+        std::erase_if(less.frames, [](const Frame& frame) { return frame.size() == 0; });
+        auto& list = less.fields["frames"];
+        for (std::size_t i = list.size(); i-- > 0;)
+            if (list[i][0] == frame::askedIds || list[i][0] == frame::askedValues)
+                list.erase(i);
+        QCOMPARE(less.frames.size() + 2, whole.frames.size());
+        const auto read = readRunMessage(less, &header);
+        QVERIFY2(read, read ? "" : read.error().text().c_str());
+    }
+
     void aDigestThatDoesNotHoldIsFound()
     {
         const trace::RunHeader header = madeup::header();
