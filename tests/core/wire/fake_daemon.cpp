@@ -71,21 +71,18 @@ public:
         , stream(context, zmq::socket_type::router)
         , data(context, zmq::socket_type::pub)
     {
+        zap.set(zmq::sockopt::linger, 0);
         if (daemon.m_options.keys)
             zap.bind("inproc://zeromq.zap.01");
         bind(control, daemon, daemon.m_control, first);
         bind(stream, daemon, daemon.m_stream, first);
         bind(data, daemon, daemon.m_data, first);
     }
-    ~Sockets()
-    {
-        for (zmq::socket_t* socket : {&zap, &control, &stream, &data}) {
-            socket->set(zmq::sockopt::linger, 0);
-            socket->close();
-        }
-    }
     static void bind(zmq::socket_t& socket, FakeDaemon& daemon, int& port, bool first)
     {
+        // Before bind: a lost link lingers as its listener was told to, and with libzmq's default
+        // closing waits for ever when something was still to be sent there.
+        socket.set(zmq::sockopt::linger, 0);
         if (daemon.m_options.keys) {
             socket.set(zmq::sockopt::curve_server, 1);
             socket.set(zmq::sockopt::curve_secretkey, daemon.m_options.keys->secretKey);
@@ -185,7 +182,6 @@ void FakeDaemon::run(const std::stop_token& stop)
             sockets.answerZap(m_options.acceptsKeys);
         control(sockets);
         if (m_cutStream.exchange(false)) {
-            sockets.stream.set(zmq::sockopt::linger, 0);
             sockets.stream.close();
             sockets.stream = zmq::socket_t(sockets.context, zmq::socket_type::router);
             Sockets::bind(sockets.stream, *this, m_stream, false);
