@@ -41,7 +41,7 @@ fail() {
 packages_build=(g++ cmake ninja-build ccache pkg-config python3 python3-venv
     qt6-base-dev qt6-svg-dev libqcustomplot-dev libgl1-mesa-dri
     libtorch-dev libopenblas0-pthread libhdf5-dev libhwy-dev nlohmann-json3-dev libtomlplusplus-dev
-    libcli11-dev libspdlog-dev libzmq3-dev cppzmq-dev libeigen3-dev libpcre2-dev libutf8proc-dev
+    libcli11-dev libspdlog-dev libzmq3-dev cppzmq-dev libsodium-dev libeigen3-dev libpcre2-dev libutf8proc-dev
     fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji)
 packages_test=(clang-format hdf5-tools tidy)
 python_test=(numpy scipy h5py jinja2 jsonschema tokenizers gguf junitparser pyzmq cbor2)

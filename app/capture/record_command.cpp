@@ -9,6 +9,7 @@
 #include "app/capture/run_material.h"
 #include "app/terminal/duration.h"
 #include "app/terminal/work_watch.h"
+#include "core/base/freed_memory.h"
 #include "core/base/text.h"
 #include "core/store/writer.h"
 #include "core/wire/run_receiver.h"
@@ -240,6 +241,7 @@ Result<std::string> dryRun(const RecordArguments& arguments, wire::Connection& c
 
 Result<std::string> recordCommand(const RecordArguments& arguments)
 {
+    base::keepFreedMemory();
     if (auto checked = checkOutput(arguments.run); !checked)
         return checked.error();
     // Before any thread is started, so that all leave the signals to the watch.

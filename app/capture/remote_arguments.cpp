@@ -7,6 +7,7 @@
 #include "app/terminal/arguments.h"
 #include "core/base/text.h"
 #include "core/wire/address.h"
+#include "core/wire/link_keys.h"
 
 #include <algorithm>
 #include <chrono>
@@ -63,18 +64,8 @@ Result<std::unique_ptr<wire::Connection>> connectTo(const RemoteArguments& argum
     options.address = arguments.from;
     options.program = std::string(programName) + " " MOIRE_VERSION;
     options.insecure = arguments.insecure;
-    if (arguments.key) {
-        auto own = wire::readKeyPair(*arguments.key);
-        if (!own)
-            return own.error();
-        options.own = *std::move(own);
-    }
-    if (arguments.serverKey) {
-        auto pinned = wire::readPublicKey(*arguments.serverKey);
-        if (!pinned)
-            return pinned.error();
-        options.serverKey = *std::move(pinned);
-    }
+    if (auto read = wire::readLinkKeys(arguments.key, arguments.serverKey, options); !read)
+        return read.error();
     auto connection = wire::Connection::open(options);
     const auto address = wire::readAddress(arguments.from);
     if (connection && !options.own && address && !address->isLocal())

@@ -7,6 +7,7 @@
 #include "app/diff/exit_status.h"
 #include "app/diff/live_sides.h"
 #include "app/diff/pair_watch.h"
+#include "core/base/freed_memory.h"
 #include "core/report/number.h"
 #include "core/store/target_path.h"
 #include "core/store/writer.h"
@@ -76,6 +77,7 @@ int tellWhy(const Error& error, PairWatch& pair, const CompareArguments& compare
 
 int compareLive(CompareArguments& compare, const LiveArguments& live, Output& output)
 {
+    base::keepFreedMemory();
     auto sides = sidesOf(compare, live);
     if (!sides)
         return tell(sides.error());

@@ -3,16 +3,16 @@
 
 #include "app/diff/live_sides.h"
 
-#include "app/diff/live_request.h"
 #include "app/diff/open_run.h"
 #include "core/base/text.h"
+#include "core/live/run_options.h"
 #include "core/store/target_path.h"
 #include "core/store/writer.h"
 #include "core/wire/address.h"
+#include "core/wire/link_keys.h"
 
-#include <array>
 #include <cstdio>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 namespace moire::app {
@@ -27,11 +27,9 @@ struct GivenSide
     std::string where, model, run, options, serverKey, save;
 };
 
-Error withHint(Error ofKey)
+std::optional<std::string> unlessEmpty(const std::string& text)
 {
-    if (ofKey.hint.empty())
-        ofKey.hint = "Name a file that moire-capture keygen wrote";
-    return ofKey;
+    return text.empty() ? std::nullopt : std::optional(text);
 }
 
 Result<std::shared_ptr<live::RunHost>> daemonAt(const GivenSide& side, const LiveArguments& given)
@@ -46,18 +44,10 @@ Result<std::shared_ptr<live::RunHost>> daemonAt(const GivenSide& side, const Liv
                      "'" + side.where + "' is neither a capture nor a daemon's address",
                      {},
                      "Name a file that is there, or write tcp://HOST:PORT"};
-    if (!given.key.empty()) {
-        auto own = wire::readKeyPair(given.key);
-        if (!own)
-            return withHint(own.error());
-        options.own = *std::move(own);
-    }
-    if (!side.serverKey.empty()) {
-        auto pinned = wire::readPublicKey(side.serverKey);
-        if (!pinned)
-            return withHint(pinned.error());
-        options.serverKey = *std::move(pinned);
-    }
+    if (auto read =
+            wire::readLinkKeys(unlessEmpty(given.key), unlessEmpty(side.serverKey), options);
+        !read)
+        return read.error();
     auto connection = wire::Connection::open(options);
     if (!connection)
         return connection.error();
@@ -71,7 +61,6 @@ Result<std::shared_ptr<live::RunHost>> daemonAt(const GivenSide& side, const Liv
 Result<wire::RunRequest> requestOf(const GivenSide& side, const CompareArguments& compare,
                                    const LiveArguments& given, live::Which which)
 {
-    constexpr std::array<std::string_view, 3> prompts{"text", "prompts", "ids"};
     wire::RunRequest request;
     request.model = side.model;
     if (!given.level.empty())
@@ -84,16 +73,14 @@ Result<wire::RunRequest> requestOf(const GivenSide& side, const CompareArguments
         if (given.text)
             request.options["text"] = *given.text;
         if (!given.prompts.empty())
-            if (auto added = addFile("prompts", given.prompts, request); !added)
+            if (auto added = live::addFile("prompts", given.prompts, request); !added)
                 return added.error();
     }
-    if (auto added = addOptions(side.options, request); !added)
+    if (auto added = live::addOptions(side.options, request); !added)
         return added.error();
-    bool asks = which == live::Which::Target;
-    for (const std::string_view prompt : prompts)
-        asks = asks || request.options.contains(std::string(prompt));
-    if (!asks)
-        return Error{Errc::Invalid, "there is no prompt", {}, "Give one with --text or --prompts"};
+    if (which == live::Which::Reference)
+        if (auto checked = live::checkPrompt(request); !checked)
+            return checked.error();
     return request;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/gui/live_control.h"
 
+#include "core/base/freed_memory.h"
 #include "core/base/text.h"
 #include "widgets/dialogs/live_dialog.h"
 #include "widgets/dialogs/open_dialog.h"
@@ -106,6 +107,7 @@ void LiveControl::ask()
 
 void LiveControl::start(const LivePlan& plan, const Judging& judging)
 {
+    base::keepFreedMemory();
     close();
     m_plan = plan;
     if (m_remembers)

@@ -118,8 +118,6 @@ Result<std::optional<LivePlan>> livePlanOf(const LiveArguments& arguments,
         return invalid("no model is named", "Name one of the daemon's with --model");
     plan.text = QString::fromStdString(arguments.text);
     plan.promptsFile = QString::fromStdString(arguments.prompts);
-    if (!plan.reference.isFile && plan.text.isEmpty() && plan.promptsFile.isEmpty())
-        return invalid("there is no prompt", "Give one with --text or --prompts");
     if (plan.reference.isFile && !(plan.text.isEmpty() && plan.promptsFile.isEmpty()))
         return invalid("the target scores the tokens of the reference's file",
                        "Leave --text and --prompts away");

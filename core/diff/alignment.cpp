@@ -165,6 +165,16 @@ Result<void> keepRows(const AlignmentOptions& options, Alignment& alignment)
     return {};
 }
 
+/// What of a run is not there yet, the other may have: it is no difference. Of taps it is.
+void passOverWhatMayCome(AlignmentSummary& summary)
+{
+    summary.growing = true;
+    summary.samplesOnlyReference.clear();
+    summary.samplesOnlyTarget.clear();
+    summary.rowsOnlyReference = summary.rowsOnlyTarget = 0;
+    summary.tokensOnlyReference = summary.tokensOnlyTarget = 0;
+}
+
 } // namespace
 
 Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
@@ -194,7 +204,8 @@ Result<Alignment> align(const trace::Run& reference, const trace::Run& target,
     alignment.summary.samples = alignment.samples.size();
     alignment.summary.rows = alignment.rows.size();
     alignment.summary.taps = alignment.taps.size();
-    alignment.summary.growing = options.growing;
+    if (options.growing)
+        passOverWhatMayCome(alignment.summary);
     addRemarks(reference, target, alignment);
     return alignment;
 }

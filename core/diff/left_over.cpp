@@ -39,15 +39,14 @@ std::string counted(std::uint64_t count, const std::string& noun)
 
 std::string leftOverText(const AlignmentSummary& alignment)
 {
-    const std::uint64_t known = alignment.growing ? 0 : 1; // of taps it is, from the start
-    const std::string ours = leftOverOf(
-        known * alignment.samplesOnlyReference.size(), known * alignment.rowsOnlyReference,
-        alignment.tapsOnlyReference.size(), alignment.routersOnlyReference.size(),
-        known * alignment.tokensOnlyReference, "reference");
+    const std::string ours =
+        leftOverOf(alignment.samplesOnlyReference.size(), alignment.rowsOnlyReference,
+                   alignment.tapsOnlyReference.size(), alignment.routersOnlyReference.size(),
+                   alignment.tokensOnlyReference, "reference");
     const std::string theirs =
-        leftOverOf(known * alignment.samplesOnlyTarget.size(), known * alignment.rowsOnlyTarget,
+        leftOverOf(alignment.samplesOnlyTarget.size(), alignment.rowsOnlyTarget,
                    alignment.tapsOnlyTarget.size(), alignment.routersOnlyTarget.size(),
-                   known * alignment.tokensOnlyTarget, "target");
+                   alignment.tokensOnlyTarget, "target");
     const std::string text = ours + (ours.empty() || theirs.empty() ? "" : " and ") + theirs;
     if (text.empty())
         return text;

@@ -4,6 +4,7 @@
 #include "core/wire/client_loop.h"
 
 #include "core/wire/client_loop_context.h"
+#include "core/wire/mechanism_probe.h"
 #include "core/wire/protocol.h"
 #include "core/wire/random_text.h"
 
@@ -19,15 +20,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// TCP's and ZMTP's own limits (client_socket.cpp) come first; a name that cannot be resolved
-/// never gives an event.
-constexpr seconds readyTime{22};
 constexpr seconds helloTime{10};
 /// A stranger's first bytes may look like an older ZMTP's, whose handshake never tells its end.
 constexpr seconds handshakeTime{6};
 constexpr milliseconds longestWait{1000};
-/// Messages taken in one round, so that nothing starves.
-constexpr int fewMessages = 64;
 /// A link that is cut in the middle of a handshake now and then is no refusal.
 constexpr unsigned mostCutShort = 3;
 
@@ -211,11 +207,15 @@ void ClientLoop::controlEvents(Time now)
 
 void ClientLoop::noHandshake(HandshakeFailure::Kind kind, Time now)
 {
-    const Error why = handshakeTrouble(kind, m_address.text(), m_options.own.has_value());
+    const bool secure = m_options.own.has_value();
     const bool cut = kind == HandshakeFailure::Kind::CutShort;
     m_cutShort = cut ? m_cutShort + 1 : 0;
+    const bool again = cut && (m_everWelcomed || m_cutShort < mostCutShort);
+    if (cut && !again && mechanismAt(m_address) == (secure ? "NULL" : "CURVE"))
+        kind = HandshakeFailure::Kind::OtherSecurity;
+    const Error why = handshakeTrouble(kind, m_address.text(), secure);
     dropControl(now, why);
-    if (cut && (m_everWelcomed || m_cutShort < mostCutShort))
+    if (again)
         return;
     m_control.backoff.slowDown(now);
     setState(LinkState::Refused, why);

@@ -65,6 +65,11 @@ public:
     void close();
 
 private:
+    /// By then a link is ready: TCP's and ZMTP's own limits (client_socket.cpp) come first, but a
+    /// name that cannot be resolved never gives an event.
+    static constexpr std::chrono::seconds readyTime{22};
+    /// Messages taken in one round, so that nothing starves.
+    static constexpr int fewMessages = 64;
     struct Link
     {
         std::unique_ptr<ClientSocket> socket;

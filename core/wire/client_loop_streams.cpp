@@ -16,13 +16,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds readyTime{22};
 constexpr seconds pingTime{silenceSeconds / 3};
 constexpr seconds silenceTime{silenceSeconds};
 /// Over a slow link one message may take longer than the silence that ends it; each time nothing
 /// at all has come the next silence may last twice as long, up to 8 times.
 constexpr unsigned mostDoublings = 3;
-constexpr int fewMessages = 64;
 
 /// Limits of an envelope: some numbers and sentences, and the sizes of frames.
 constexpr MessageLimits envelopeLimits{std::size_t{1} << 20U, 4 * maxFrames, 0, 0};

@@ -4,12 +4,10 @@
 #include "core/wire/client_socket.h"
 
 #include "core/wire/protocol.h"
-
-#include <zmq.hpp>
+#include "core/wire/zmq_parts.h"
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace moire::wire {
@@ -39,12 +37,6 @@ HandshakeFailure::Kind kindOf(std::uint64_t event, std::uint32_t value)
     if (value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         return Kind::OtherSecurity;
     return value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC ? Kind::Cryptographic : Kind::Strange;
-}
-
-Frame frameOf(zmq::message_t received)
-{
-    const auto owner = std::make_shared<zmq::message_t>(std::move(received));
-    return {owner, {static_cast<const std::byte*>(owner->data()), owner->size()}};
 }
 
 /// The frame's bytes, kept alive by the message and not copied.
@@ -171,23 +163,10 @@ std::optional<std::vector<Frame>> ClientSocket::receive()
 std::optional<LinkEvent> ClientSocket::nextEvent()
 {
     while (!m_state->over) {
-        zmq::message_t event;
-        zmq::message_t address;
-        try {
-            if (!m_state->monitor.recv(event, zmq::recv_flags::dontwait))
-                return std::nullopt;
-            if (event.more() && !m_state->monitor.recv(address, zmq::recv_flags::none))
-                return std::nullopt;
-        } catch (const zmq::error_t&) {
+        const auto event = nextEventOf(m_state->monitor);
+        if (!event)
             return std::nullopt;
-        }
-        std::uint16_t number = 0;
-        std::uint32_t value = 0;
-        if (event.size() < sizeof number + sizeof value)
-            continue;
-        std::memcpy(&number, event.data(), sizeof number);
-        std::memcpy(&value, event.data<std::byte>() + sizeof number, sizeof value);
-        switch (number) {
+        switch (event->number) {
         case ZMQ_EVENT_CONNECTED:
             return LinkEvent::Answered;
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
@@ -195,7 +174,7 @@ std::optional<LinkEvent> ClientSocket::nextEvent()
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-            m_failure.kind = kindOf(number, value);
+            m_failure.kind = kindOf(event->number, event->value);
             m_state->over = !m_state->reconnects;
             return LinkEvent::NoHandshake;
         case ZMQ_EVENT_DISCONNECTED:

@@ -16,31 +16,11 @@
 #include <thread>
 #include <utility>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 namespace moire::wire {
 
 namespace {
 
 using AfterLoss = ControlSession::AfterLoss;
-
-/// Messages take memory and give it back all the time. glibc would return it to the system after
-/// each of half a MiB, and fetching it again is a third of the work of receiving (measured). Keeps
-/// at most so much of what is free at the end of each of its heaps.
-void keepFreedMemory()
-{
-#ifdef __GLIBC__
-    constexpr int kept = 32 << 20;
-    constexpr int fromTheSystem = 8 << 20; ///< so much at once is not taken of a heap
-    static std::once_flag once;
-    std::call_once(once, [] {
-        mallopt(M_TRIM_THRESHOLD, kept);
-        mallopt(M_MMAP_THRESHOLD, fromTheSystem);
-    });
-#endif
-}
 
 Result<void> checkOptions(const ConnectionOptions& options, const Address& address)
 {
@@ -252,7 +232,6 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions& op
             return address.error();
         if (auto checked = checkOptions(options, *address); !checked)
             return checked.error();
-        keepFreedMemory();
         return std::unique_ptr<Connection>(
             new Connection(std::make_unique<State>(options, *std::move(address))));
     } catch (const std::exception& failure) {

@@ -3,8 +3,6 @@
 
 #include "core/wire/keys.h"
 
-#include "core/wire/sha256.h"
-
 #include <zmq.h>
 
 #include <array>
@@ -13,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <sodium/crypto_hash_sha256.h>
 #include <span>
 #include <sys/stat.h>
 #include <system_error>
@@ -258,7 +257,9 @@ Result<std::set<std::string>> readAuthorisedKeys(const std::filesystem::path& fo
 std::string fingerprintOf(const std::string& publicKey)
 {
     constexpr std::size_t shownBytes = 16;
-    const auto digest = sha256(std::as_bytes(std::span(publicKey)));
+    std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
+    crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(publicKey.data()),
+                       publicKey.size());
     std::string text;
     for (std::size_t i = 0; i < shownBytes; ++i) {
         std::array<char, 3> digits{};

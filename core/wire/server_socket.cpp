@@ -4,9 +4,7 @@
 #include "core/wire/server_socket.h"
 
 #include "core/wire/protocol.h"
-
-#include <zmq.h>
-#include <zmq.hpp>
+#include "core/wire/zmq_parts.h"
 
 #include <algorithm>
 #include <atomic>
@@ -93,12 +91,6 @@ int put(void* socket, zmq_msg_t& message, bool more)
         return failed;
     }
     return 0;
-}
-
-Frame frameOf(zmq::message_t received)
-{
-    const auto owner = std::make_shared<zmq::message_t>(std::move(received));
-    return {owner, {static_cast<const std::byte*>(owner->data()), owner->size()}};
 }
 
 } // namespace

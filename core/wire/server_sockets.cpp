@@ -4,9 +4,9 @@
 #include "core/wire/server_sockets.h"
 
 #include "core/wire/protocol.h"
+#include "core/wire/zmq_parts.h"
 
 #include <atomic>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -127,24 +127,13 @@ std::vector<std::string> ServerSocket::look(ConnectionGuard::Time now)
 {
     const std::string where = boundsOf(m_kind).name;
     std::vector<std::string> said;
-    while (true) {
-        zmq::message_t event;
-        zmq::message_t address;
-        if (zmq_msg_recv(event.handle(), m_monitor.handle(), ZMQ_DONTWAIT) < 0)
-            break;
-        if (event.more())
-            zmq_msg_recv(address.handle(), m_monitor.handle(), ZMQ_DONTWAIT);
-        std::uint16_t number = 0;
-        std::int32_t value = 0;
-        if (event.size() < sizeof number + sizeof value)
-            continue;
-        std::memcpy(&number, event.data(), sizeof number);
-        std::memcpy(&value, event.data<std::byte>() + sizeof number, sizeof value);
-        if (number == ZMQ_EVENT_ACCEPTED) {
-            if (!m_guard.accepted(value, now))
+    while (const auto event = nextEventOf(m_monitor)) {
+        const auto descriptor = static_cast<int>(event->value);
+        if (event->number == ZMQ_EVENT_ACCEPTED) {
+            if (!m_guard.accepted(descriptor, now))
                 said.push_back("too many connections to the " + where + " socket; one was cut");
-        } else if (number == ZMQ_EVENT_DISCONNECTED || number == ZMQ_EVENT_CLOSED) {
-            m_guard.gone(value);
+        } else if (event->number == ZMQ_EVENT_DISCONNECTED || event->number == ZMQ_EVENT_CLOSED) {
+            m_guard.gone(descriptor);
         } else {
             said.push_back("a handshake on the " + where + " socket failed");
         }

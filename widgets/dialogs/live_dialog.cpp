@@ -142,10 +142,15 @@ QWidget* LiveDialog::makeShared()
         row->addWidget(field, stretch);
     };
     row->addWidget(m_maxNew);
+    m_maxNew->setButtonSymbols(QAbstractSpinBox::NoButtons); // as the other fields
     add(QStringLiteral("T&aps"), m_taps, 1);
     add(QStringLiteral("&Level"), m_level, 0);
     add(QStringLiteral("&Delivery"), m_delivery, 0);
-    form->addRow(QStringLiteral("&New tokens"), row);
+    auto* tokens = new QLabel(QStringLiteral("&New tokens"));
+    tokens->setBuddy(m_maxNew);
+    form->addRow(tokens, row);
+    for (LiveSideForm* side : {m_reference, m_target})
+        side->setLabelWidth(tokens->sizeHint().width());
     connect(m_text, &QPlainTextEdit::textChanged, this, &LiveDialog::check);
     for (QLineEdit* edit : {m_promptsFile, m_taps})
         connect(edit, &QLineEdit::textChanged, this, &LiveDialog::check);
@@ -197,29 +202,20 @@ void LiveDialog::estimate()
         if (form->side().isFile || !form->isReady() || now.reference.isFile)
             return;
         const auto request = requestOf(now, form->side());
-        if (request) {
-            ++m_asked;
+        if (request)
             form->link().askEstimate(*request);
-        }
     };
-    m_asked = 0;
     ask(m_reference);
     ask(m_target);
 }
 
 void LiveDialog::showEstimate(LiveSideForm* form, const Result<wire::Estimate>& estimate)
 {
-    --m_asked;
     if (estimate)
         form->showEstimate(textOf(*estimate), false);
     else
         form->showEstimate(QString::fromStdString(base::visibleText(estimate.error().text())),
                            true);
-}
-
-bool LiveDialog::isSettled() const
-{
-    return !m_settle.isActive() && m_asked <= 0 && m_reference->isReady() && m_target->isReady();
 }
 
 } // namespace moire::widgets

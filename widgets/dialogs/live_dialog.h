@@ -27,8 +27,6 @@ class LiveDialog : public QDialog
 public:
     LiveDialog(const Look& look, const LivePlan& plan, QWidget* parent = nullptr);
     LivePlan plan() const;
-    /// Both sides are ready and every estimate that was asked for has come.
-    bool isSettled() const;
 
 private:
     QWidget* makeSides();
@@ -49,7 +47,6 @@ private:
     QLabel* m_hint;
     QPushButton* m_start = nullptr;
     QTimer m_settle; ///< an estimate is asked for once typing rests
-    int m_asked = 0; ///< estimates on their way
 };
 
 } // namespace moire::widgets

@@ -148,6 +148,11 @@ void LiveSideForm::buildDaemon()
     m_form->addRow(QStringLiteral("Options"), m_options);
 }
 
+void LiveSideForm::setLabelWidth(int pixels)
+{
+    m_form->labelForField(m_source)->setMinimumWidth(pixels);
+}
+
 void LiveSideForm::browse(QLineEdit* edit, const QString& title, const QString& filter)
 {
     const QString file = QFileDialog::getOpenFileName(this, title, edit->text(),

@@ -29,6 +29,8 @@ public:
 
     void setSide(const SidePlan& side);
     SidePlan side() const;
+    /// At least so wide are the names of the fields.
+    void setLabelWidth(int pixels);
     /// A file is named, or the daemon is connected and one of its models is chosen.
     bool isReady() const;
     DaemonLink& link() { return m_link; }

@@ -4,6 +4,7 @@
 #include "widgets/models/daemon_link.h"
 
 #include "core/base/text.h"
+#include "core/wire/link_keys.h"
 
 #include <utility>
 
@@ -16,6 +17,11 @@ constexpr int pollInterval = 150; // ms
 QString shown(const std::string& text)
 {
     return QString::fromStdString(base::visibleText(text));
+}
+
+std::optional<std::string> unlessEmpty(const QString& text)
+{
+    return text.isEmpty() ? std::nullopt : std::optional(text.toStdString());
 }
 
 DaemonLink::State stateOf(wire::LinkState link)
@@ -38,21 +44,13 @@ DaemonLink::State stateOf(wire::LinkState link)
 Result<wire::ConnectionOptions> connectionOptions(const DaemonAddress& address)
 {
     wire::ConnectionOptions options;
-    options.address = address.full().toStdString();
+    options.address = address.address.trimmed().toStdString();
     options.program = "moire";
     options.insecure = address.insecure;
-    if (!address.key.isEmpty()) {
-        auto own = wire::readKeyPair(address.key.toStdString());
-        if (!own)
-            return own.error();
-        options.own = std::move(*own);
-    }
-    if (!address.serverKey.isEmpty()) {
-        auto pinned = wire::readPublicKey(address.serverKey.toStdString());
-        if (!pinned)
-            return pinned.error();
-        options.serverKey = std::move(*pinned);
-    }
+    if (auto read =
+            wire::readLinkKeys(unlessEmpty(address.key), unlessEmpty(address.serverKey), options);
+        !read)
+        return read.error();
     return options;
 }
 

@@ -3,65 +3,24 @@
 
 #include "widgets/models/live_plan.h"
 
-#include "core/base/file.h"
-#include "core/wire/protocol.h"
+#include "core/live/run_options.h"
 
 #include <QFileInfo>
-#include <QProcess>
 
 namespace moire::widgets {
 
 namespace {
 
-const QString dashes = QStringLiteral("--");
-
-/// "--tp 2 --ignore-end" as options.
-Result<void> addWords(const QString& words, wire::RunRequest& request)
-{
-    const QStringList parts = QProcess::splitCommand(words);
-    for (qsizetype i = 0; i < parts.size(); ++i) {
-        const QString& word = parts[i];
-        if (!word.startsWith(dashes) || word.size() == dashes.size())
-            return Error{Errc::Invalid,
-                         '"' + word.toStdString() + "\" is no option",
-                         {},
-                         "Write further options as on the command line: --tp 2 --batch 4"};
-        const std::string name = word.section('=', 0, 0).mid(dashes.size()).toStdString();
-        if (word.contains('='))
-            request.options[name] = word.section('=', 1).toStdString();
-        else if (i + 1 < parts.size() && !parts[i + 1].startsWith(dashes))
-            request.options[name] = parts[++i].toStdString();
-        else
-            request.options[name] = true;
-    }
-    return {};
-}
-
 Result<void> addPrompt(const LivePlan& plan, wire::RunRequest& request)
 {
-    if (plan.promptsFile.isEmpty()) {
-        if (plan.text.isEmpty())
-            return Error{Errc::Invalid, "there is no prompt", {}, "Write one, or choose a file"};
+    if (!plan.promptsFile.isEmpty())
+        return live::addFile("prompts", plan.promptsFile.toStdString(), request);
+    if (!plan.text.isEmpty())
         request.options["text"] = plan.text.toStdString();
-        return {};
-    }
-    auto content = base::readSmallFile(plan.promptsFile.toStdString(), wire::maxRequestFrameBytes);
-    if (!content)
-        return content.error();
-    const auto bytes = std::as_bytes(std::span(*content));
-    request.options["prompts"] = wire::FilePlace{static_cast<std::uint32_t>(request.files.size())};
-    request.files.push_back({QFileInfo(plan.promptsFile).fileName().toStdString(),
-                             wire::Frame::of({bytes.begin(), bytes.end()})});
     return {};
 }
 
 } // namespace
-
-QString DaemonAddress::full() const
-{
-    const QString trimmed = address.trimmed();
-    return trimmed.contains(QStringLiteral("://")) ? trimmed : QStringLiteral("tcp://") + trimmed;
-}
 
 QString SidePlan::name() const
 {
@@ -94,8 +53,11 @@ Result<wire::RunRequest> requestOf(const LivePlan& plan, const SidePlan& side, b
             return added.error();
     }
     // Last, so that what was written by hand counts.
-    if (auto added = addWords(side.options, request); !added)
+    if (auto added = live::addOptions(side.options.toStdString(), request); !added)
         return added.error();
+    if (!scores)
+        if (auto checked = live::checkPrompt(request); !checked)
+            return checked.error();
     return request;
 }
 

@@ -17,9 +17,6 @@ struct DaemonAddress
     QString key;       ///< file with the own key pair; empty: no CURVE
     QString serverKey; ///< the daemon's public key, or a file with it
     bool insecure = false;
-
-    /// With the transport that was left out.
-    QString full() const;
     friend bool operator==(const DaemonAddress&, const DaemonAddress&) = default;
 };
 

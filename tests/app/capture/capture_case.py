@@ -55,6 +55,18 @@ class CaptureCase(unittest.TestCase):
 
     sizes = {}
 
+    def process(self, *command, **options):
+        """A program that runs on; it is ended with the test."""
+        process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+        def end():
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
+
     @classmethod
     def setUpClass(cls):
         cls.shared = Path(tempfile.mkdtemp(prefix="moire-test-"))

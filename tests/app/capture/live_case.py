@@ -124,16 +124,7 @@ class LiveCase(CaptureCase):
 
     def recording(self, address, out, *what, **options):
         """moire-capture record as a process."""
-        process = subprocess.Popen([*map(str, [CAPTURE, "record", "--from", address, *what, "-o", out])], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **options)
-
-        def end():
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-
-        self.addCleanup(end)
-        return process
+        return self.process(CAPTURE, "record", "--from", address, *what, "-o", out, **options)
 
     def new_run(self, *options, new=None):
         return ["--model", self.model.name, *PROMPT, "--max-new", new or self.new, *options]

@@ -5,7 +5,6 @@ one over the recorded files, trouble is one sentence, and what was begun does no
 import json
 import re
 import signal
-import subprocess
 import time
 import unittest
 
@@ -30,15 +29,7 @@ class LiveDiff(CaptureCase):
 
     def begin(self, *arguments):
         """As a process."""
-        process = subprocess.Popen([*map(str, [DIFF, "--live", *arguments])], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-        def end():
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-
-        self.addCleanup(end)
-        return process
+        return self.process(DIFF, "--live", *arguments)
 
     def both(self, new):
         return ["--model", MODEL, "--text", TEXT, "--max-new", new, "--reference-options", NATIVE, "--target-options", ORDERED]

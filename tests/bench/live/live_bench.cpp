@@ -5,11 +5,13 @@
 // by side with libzmq's own throughput loop at the same message size, without CURVE and with it;
 // and the time from a row published to the row taken.
 
+#include "core/base/freed_memory.h"
 #include "core/wire/connection.h"
 #include "core/wire/protocol.h"
 #include "core/wire/server.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/live/plain_loop.h"
+#include "tests/core/wire/key_folder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,13 +21,13 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace {
 
 using namespace moire;
 using bench::Curve;
+using wire::test::KeyFolder;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -96,41 +98,6 @@ private:
     std::shared_ptr<wire::RunLog> m_log;
 };
 
-/// Keys of a daemon and a client in a folder that goes away.
-class KeyFolder
-{
-public:
-    KeyFolder()
-    {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "bench_live_XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr)
-            std::exit(2);
-        m_folder = pattern;
-        std::filesystem::create_directory(m_folder / "clients");
-        m_server = orEnd(wire::makeKeyPair());
-        m_client = orEnd(wire::makeKeyPair());
-        orEnd(wire::writeKeyPair(m_folder / "server", m_server));
-        orEnd(wire::writeKeyPair(m_folder / "clients" / "bench", m_client));
-    }
-    ~KeyFolder()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_folder, ignored);
-    }
-    KeyFolder(const KeyFolder&) = delete;
-    KeyFolder& operator=(const KeyFolder&) = delete;
-
-    const std::filesystem::path& folder() const { return m_folder; }
-    const wire::KeyPair& server() const { return m_server; }
-    const wire::KeyPair& client() const { return m_client; }
-
-private:
-    std::filesystem::path m_folder;
-    wire::KeyPair m_server;
-    wire::KeyPair m_client;
-};
-
 /// Publisher, daemon's sockets and client of one run.
 class Loop
 {
@@ -144,9 +111,9 @@ public:
         options.program = "bench";
         wire::ConnectionOptions asks;
         if (curve == Curve::On) {
-            options.keys = keys.folder();
-            asks.own = keys.client();
-            asks.serverKey = keys.server().publicKey;
+            options.keys = keys.path();
+            asks.own = keys.mine;
+            asks.serverKey = keys.daemon.publicKey;
         }
         m_server = orEnd(wire::Server::start(options, m_service));
         m_log->onGrowth([this] { m_server->wake(); });
@@ -278,6 +245,7 @@ int main(int argc, char** argv)
         return 0;
     }
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    base::keepFreedMemory(); // as the programs that receive do
     const KeyFolder keys;
     for (const Curve curve : {Curve::Off, Curve::On}) {
         const std::size_t bytes = (curve == Curve::Off ? 1024 : 256) * mebi;

@@ -8,11 +8,11 @@
 #include "app/gui/main_window.h"
 #include "core/store/writer.h"
 #include "core/trace/row_block.h"
-#include "core/wire/keys.h"
 #include "core/wire/protocol.h"
 #include "core/wire/requests.h"
 #include "core/wire/server.h"
 #include "tests/bench/figure.h"
+#include "tests/core/wire/key_folder.h"
 #include "widgets/views/live_view.h"
 
 #include <QApplication>
@@ -228,7 +228,7 @@ Measured measure(const QString& reference, const QString& keys)
     plan.target.model = QStringLiteral("traffic");
     plan.target.daemon.address = QString::fromUtf8(publisher.readLine()).trimmed();
     if (!keys.isEmpty()) {
-        plan.target.daemon.key = keys + QStringLiteral("/client.key");
+        plan.target.daemon.key = keys + QStringLiteral("/me.key");
         plan.target.daemon.serverKey = keys + QStringLiteral("/server.pub");
     }
     gui::MainWindow window(widgets::ThemeKind::Light);
@@ -299,12 +299,8 @@ int main(int argc, char** argv)
         const auto writer = orEnd(store::Writer::create(reference.toStdString(), traffic.header()));
         traffic.play(*writer, [] {});
     }
-    const QString keys = folder.filePath(QStringLiteral("keys"));
-    const std::filesystem::path keyFolder = keys.toStdString();
-    std::filesystem::create_directories(keyFolder / "clients");
-    const wire::KeyPair client = orEnd(wire::makeKeyPair());
-    orEnd(wire::writeKeyPair(keyFolder / "server", orEnd(wire::makeKeyPair())));
-    orEnd(wire::writeKeyPair(keyFolder / "client", client));
-    orEnd(wire::writeKeyPair(keyFolder / "clients" / "bench", client));
-    return print("", measure(reference, {})) && print(", CURVE", measure(reference, keys)) ? 0 : 2;
+    const wire::test::KeyFolder keys;
+    const QString keyPath = QString::fromStdString(keys.path().string());
+    return print("", measure(reference, {})) && print(", CURVE", measure(reference, keyPath)) ? 0
+                                                                                              : 2;
 }

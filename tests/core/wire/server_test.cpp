@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/wire/connection.h"
+#include "tests/core/wire/key_folder.h"
 #include "tests/core/wire/server_bench.h"
 
 #include <QTemporaryDir>
@@ -361,17 +362,11 @@ void ServerTest::tellsStreamsThatItEnds()
 
 void ServerTest::letsAuthorisedKeysIn()
 {
-    QTemporaryDir folder;
-    const std::filesystem::path keys = folder.path().toStdString();
-    std::filesystem::create_directories(keys / "clients");
-    const auto daemon = makeKeyPair();
-    const auto mine = makeKeyPair();
-    QVERIFY(writeKeyPair(keys / "server", *daemon));
-    QVERIFY(writeKeyPair(keys / "clients" / "me", *mine));
+    const KeyFolder keys;
     Lines lines;
     LogService service;
     auto options = plain(lines);
-    options.keys = keys;
+    options.keys = keys.path();
     const auto server = Server::start(options, service);
     QVERIFY(server);
     const auto log = begun(40, 1U << 24U);
@@ -379,7 +374,7 @@ void ServerTest::letsAuthorisedKeysIn()
         QVERIFY(grow(*log, i));
     log->finish({});
     service.put(log);
-    const auto connection = connectedTo((*server)->address(), *mine, daemon->publicKey);
+    const auto connection = connectedTo((*server)->address(), keys.mine, keys.daemon.publicKey);
     const auto welcome = connection->waitUntilConnected();
     QVERIFY(welcome);
     QVERIFY(welcome->secure);
@@ -387,28 +382,22 @@ void ServerTest::letsAuthorisedKeysIn()
     QVERIFY(equal(*log, all(**stream)));
     // A key that is put there later is good at once.
     const auto other = makeKeyPair();
-    QVERIFY(writeKeyPair(keys / "clients" / "other", *other));
-    QVERIFY(connectedTo((*server)->address(), *other, daemon->publicKey)->waitUntilConnected());
-    QVERIFY(!lines.contain(daemon->secretKey) && !lines.contain(mine->publicKey));
+    QVERIFY(writeKeyPair(keys.path() / "clients" / "other", *other));
+    QVERIFY(connectedTo((*server)->address(), *other, keys.daemon.publicKey)->waitUntilConnected());
+    QVERIFY(!lines.contain(keys.daemon.secretKey) && !lines.contain(keys.mine.publicKey));
 }
 
 void ServerTest::keepsOthersOut()
 {
-    QTemporaryDir folder;
-    const std::filesystem::path keys = folder.path().toStdString();
-    std::filesystem::create_directories(keys / "clients");
-    const auto daemon = makeKeyPair();
-    const auto mine = makeKeyPair();
-    QVERIFY(writeKeyPair(keys / "server", *daemon));
-    QVERIFY(writeKeyPair(keys / "clients" / "me", *mine));
+    const KeyFolder keys;
     Lines lines;
     LogService service;
     auto options = plain(lines);
-    options.keys = keys;
+    options.keys = keys.path();
     const auto server = Server::start(options, service);
     const std::string address = (*server)->address();
-    const auto stranger = connectedTo(address, *makeKeyPair(), daemon->publicKey);
-    const auto misled = connectedTo(address, *mine, makeKeyPair()->publicKey);
+    const auto stranger = connectedTo(address, *makeKeyPair(), keys.daemon.publicKey);
+    const auto misled = connectedTo(address, keys.mine, makeKeyPair()->publicKey);
     const auto open = connectedTo(address);
     QVERIFY(soon([&] { return stranger->link() == LinkState::Refused; }));
     QVERIFY(soon([&] { return misled->link() == LinkState::Refused; }));
@@ -416,7 +405,7 @@ void ServerTest::keepsOthersOut()
     QVERIFY(lines.contain("it is not authorised"));
     QVERIFY(lines.contain("handshake on the control socket failed"));
     RawPeer(portOf(address)).write(std::string(500, '\x01'));
-    const auto good = connectedTo(address, *mine, daemon->publicKey);
+    const auto good = connectedTo(address, keys.mine, keys.daemon.publicKey);
     const auto status = good->status();
     QVERIFY(status);
     QVERIFY(status->refusals >= 3);
@@ -425,26 +414,20 @@ void ServerTest::keepsOthersOut()
 
 void ServerTest::cutsOffARevokedKey()
 {
-    QTemporaryDir folder;
-    const std::filesystem::path keys = folder.path().toStdString();
-    std::filesystem::create_directories(keys / "clients");
-    const auto daemon = makeKeyPair();
-    const auto mine = makeKeyPair();
+    const KeyFolder keys;
     const auto other = makeKeyPair();
-    QVERIFY(writeKeyPair(keys / "server", *daemon));
-    QVERIFY(writeKeyPair(keys / "clients" / "me", *mine));
-    QVERIFY(writeKeyPair(keys / "clients" / "other", *other));
+    QVERIFY(writeKeyPair(keys.path() / "clients" / "other", *other));
     Lines lines;
     LogService service;
     auto options = plain(lines);
-    options.keys = keys;
+    options.keys = keys.path();
     const auto server = Server::start(options, service);
     const auto log = begun(0, 1U << 24U);
     log->onGrowth([&] { (*server)->wake(); });
     service.put(log);
     (*server)->publish(log);
-    const auto revoked = connectedTo((*server)->address(), *mine, daemon->publicKey);
-    const auto kept = connectedTo((*server)->address(), *other, daemon->publicKey);
+    const auto revoked = connectedTo((*server)->address(), keys.mine, keys.daemon.publicKey);
+    const auto kept = connectedTo((*server)->address(), *other, keys.daemon.publicKey);
     StreamOptions latest;
     latest.lossless = false;
     const auto lossless = revoked->stream("r1", {});
@@ -455,7 +438,7 @@ void ServerTest::cutsOffARevokedKey()
             const auto message = (**stream)->next(5s);
             QVERIFY(message && *message);
         }
-    std::filesystem::remove(keys / "clients" / "me.pub");
+    std::filesystem::remove(keys.path() / "clients" / "me.pub");
     QVERIFY(soon([&] { return lines.contain("its client is cut off"); }));
     QVERIFY(!revoked->status());
     for (std::uint32_t i = 0; i < 20; ++i)

@@ -8,6 +8,7 @@
 #include "core/store/verify.h"
 #include "core/store/writer.h"
 #include "tests/core/store/sample_run.h"
+#include "tests/fuzz/bits.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -19,23 +20,10 @@
 #include <sys/resource.h>
 
 using namespace moire;
+using moire::fuzz::Bits;
 using namespace moire::store;
 
 namespace {
-
-/// SplitMix64, so that a failing number can be run again.
-class Bits
-{
-public:
-    explicit Bits(std::uint64_t seed)
-        : m_state(seed)
-    {}
-    std::uint64_t next() { return numeric::mix64(m_state += numeric::digestStep); }
-    std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-
-private:
-    std::uint64_t m_state;
-};
 
 /// Damages a capture in ways that a mere flip of bits cannot: where a digest would give the damage
 /// away, the digest is made to fit.

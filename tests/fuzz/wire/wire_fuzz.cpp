@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/numeric/digest.h"
 #include "core/trace/run_builder.h"
 #include "core/wire/joined_frames.h"
 #include "core/wire/run_receiver.h"
 #include "core/wire/stream_intake.h"
 #include "tests/core/wire/hub_bench.h"
 #include "tests/core/wire/made_up_messages.h"
+#include "tests/fuzz/bits.h"
 #include "tests/fuzz/wire/counted_memory.h"
 
 #include <QTest>
@@ -15,6 +15,7 @@
 #include <array>
 
 using namespace moire;
+using moire::fuzz::Bits;
 using namespace moire::wire;
 
 namespace {
@@ -31,20 +32,6 @@ int rounds()
     const int asked = qEnvironmentVariableIntValue("MOIRE_FUZZ_COUNT");
     return asked > 0 ? asked : qgetenv("MOIRE_FULL") == "1" ? many : some;
 }
-
-/// SplitMix64, so that a failing number can be run again.
-class Bits
-{
-public:
-    explicit Bits(std::uint64_t seed)
-        : m_state(seed)
-    {}
-    std::uint64_t next() { return numeric::mix64(m_state += numeric::digestStep); }
-    std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-
-private:
-    std::uint64_t m_state;
-};
 
 std::vector<std::byte> noise(Bits& bits, std::size_t most)
 {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace moire::app {
+namespace moire::live {
 
 /// Words as a shell would part them: at blanks, but not within '…' or "…" or behind a backslash.
 /// Errors: Invalid when a quote is left open.
@@ -23,4 +23,7 @@ Result<void> addFile(const std::string& option, const std::string& path, wire::R
 /// the files.
 Result<void> addOptions(const std::string& words, wire::RunRequest& request);
 
-} // namespace moire::app
+/// Invalid when the request names no prompt.
+Result<void> checkPrompt(const wire::RunRequest& request);
+
+} // namespace moire::live

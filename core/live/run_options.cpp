@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Moire contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "app/diff/live_request.h"
+#include "core/live/run_options.h"
 
 #include "core/base/file.h"
 #include "core/wire/protocol.h"
@@ -16,12 +16,13 @@
 #include <utility>
 #include <variant>
 
-namespace moire::app {
+namespace moire::live {
 
 namespace {
 
 constexpr std::string_view dashes = "--";
 constexpr std::string_view taps = "taps";
+constexpr std::array<std::string_view, 3> ofPrompts{"text", "prompts", "ids"};
 constexpr std::array<std::string_view, 3> ofFiles{"prompts", "ids", "policy-file"};
 /// Whole folders, and captures: the recorder knows how they travel.
 constexpr std::array<std::string_view, 2> ofTheRecorder{"task", "replay-from"};
@@ -46,7 +47,7 @@ Result<void> addOption(const std::string& name, const std::optional<std::string>
 {
     if (std::ranges::find(ofTheRecorder, name) != ofTheRecorder.end())
         return Error{Errc::Invalid,
-                     "--" + name + " does not go with --live",
+                     "--" + name + " does not go with a live comparison",
                      {},
                      "Record both runs with moire-capture record, and compare the files"};
     if (!value) {
@@ -140,4 +141,12 @@ Result<void> addOptions(const std::string& words, wire::RunRequest& request)
     return {};
 }
 
-} // namespace moire::app
+Result<void> checkPrompt(const wire::RunRequest& request)
+{
+    for (const std::string_view option : ofPrompts)
+        if (request.options.contains(std::string(option)))
+            return {};
+    return Error{Errc::Invalid, "there is no prompt", {}, "Give one with --text or --prompts"};
+}
+
+} // namespace moire::live
