@@ -244,6 +244,8 @@ void ComparisonView::setCompared(ComparedPointer compared)
 void ComparisonView::setLive(LiveSession* session)
 {
     m_live->setSession(session);
+    m_runs->setSwappable(session == nullptr);
+    m_verdict->setLinkable(session == nullptr);
     if (session != nullptr)
         showTab(QStringLiteral("live"));
     else

@@ -197,4 +197,9 @@ bool RunBar::event(QEvent* event)
     return QWidget::event(event);
 }
 
+void RunBar::setSwappable(bool swappable)
+{
+    m_swap->setEnabled(swappable);
+}
+
 } // namespace moire::widgets

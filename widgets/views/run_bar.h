@@ -21,6 +21,8 @@ class RunBar : public QWidget
 public:
     explicit RunBar(const Look& look, QWidget* parent = nullptr);
     void setCompared(const Compared& compared);
+    /// Whether the sides can be swapped.
+    void setSwappable(bool swappable);
     QSize sizeHint() const override;
 
 Q_SIGNALS:

@@ -261,4 +261,9 @@ void VerdictBar::mousePressEvent(QMouseEvent* event)
         Q_EMIT firstRequested();
 }
 
+void VerdictBar::setLinkable(bool linkable)
+{
+    m_copy->setEnabled(linkable);
+}
+
 } // namespace moire::widgets

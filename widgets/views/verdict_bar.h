@@ -23,6 +23,8 @@ public:
     void setReport(const diff::Report& report);
     /// Whether the window is low: then the texts have fewer lines.
     void setLow(bool low);
+    /// Whether there is something that a link could name.
+    void setLinkable(bool linkable);
 
 Q_SIGNALS:
     void copyLinkRequested();

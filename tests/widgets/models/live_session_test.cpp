@@ -7,6 +7,7 @@
 #include "tests/core/live/fake_host.h"
 #include "widgets/models/live_session.h"
 #include "widgets/plot/look.h"
+#include "widgets/views/comparison_view.h"
 #include "widgets/views/live_view.h"
 
 #include <QLabel>
@@ -14,6 +15,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include <algorithm>
 
@@ -187,6 +189,24 @@ private Q_SLOTS:
         QTRY_VERIFY(m_session->isOver());
         QTRY_VERIFY(anyLabelSays(view, QStringLiteral("inished")));
         view.setSession(nullptr); // the view outlives it
+    }
+
+    void nothingIsLinkedOrSwapped()
+    {
+        Cursor cursor;
+        ComparisonView page(m_look, cursor);
+        const auto buttonSaying = [&page](const QString& words) -> QToolButton* {
+            for (auto* button : page.findChildren<QToolButton*>())
+                if (button->text() == words || button->accessibleName() == words)
+                    return button;
+            return nullptr;
+        };
+        for (const QString& words : {QStringLiteral("Copy link"), QStringLiteral("Swap sides")}) {
+            page.setLive(m_session.get()); // there are no two files
+            QVERIFY2(!buttonSaying(words)->isEnabled(), qPrintable(words));
+            page.setLive(nullptr);
+            QVERIFY2(buttonSaying(words)->isEnabled(), qPrintable(words));
+        }
     }
 
     void aRunThatIsRefusedIsOver()
